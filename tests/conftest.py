@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +13,9 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+MEMORY = Path("/dev/shm")  # a folder in memory, where the system has one
+ROOM = 1 << 30  # bytes; the files of a test are deleted when it has passed
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 
@@ -27,9 +32,21 @@ settings.register_profile(
 settings.load_profile("nbcc")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Put `tmp_path` into memory if there is room: the engine syncs every file that it writes, and a disk
+    makes it wait."""
+    try:
+        roomy = shutil.disk_usage(MEMORY).free >= ROOM and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
+    except OSError:
+        return
+    if roomy and os.access(MEMORY, os.W_OK):
+        os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests on the shared session stay in one worker, so that a run starts it once; those that start Spark themselves
-    come one after the other as well, maybe beside them. Nightly tests wait for `make nightly`."""
+    come one after the other as well, maybe concurrently with them. Other tests of one file stay together, too: what its
+    fixtures and caches hold is computed once. Nightly tests wait for `make nightly`."""
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
@@ -38,6 +55,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker(pytest.mark.xdist_group("spark"))
         elif item.get_closest_marker("spark"):
             item.add_marker(pytest.mark.xdist_group("own session"))
+        elif not item.get_closest_marker("xdist_group"):
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
         (kept if NIGHTLY or not item.get_closest_marker("nightly") else dropped).append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)

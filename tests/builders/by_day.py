@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Final
 
 import pytest
+
+NIGHTLY: Final = os.environ.get("NBCC_BUDGET") == "nightly"
+
+
+def amount(day: int, night: int) -> int:
+    """Return how many histories or seeds a test has: fewer by day."""
+    return night if NIGHTLY else day
 
 
 def one_of(every: int, values: Iterable[str]) -> list[Any]:

@@ -9,9 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from nbcc.engine import Table
-from nbcc.engine.actions.upsert import write_task
 from nbcc.engine.clock import WallClock
-from nbcc.engine.data.publish import put_base_file
+from nbcc.engine.data.put_files import put_base_file
 from nbcc.engine.data.shape import table_shape
 from nbcc.engine.data.tasks import WriteTask
 from nbcc.engine.file_names import BaseName, partition_metadata
@@ -28,9 +27,11 @@ from nbcc.engine.timeline import (
     put_requested,
 )
 from nbcc.engine.writes.batch import as_upserts
-from nbcc.engine.writes.commit_protocol import complete, request, take_time
+from nbcc.engine.writes.claims import new_time
+from nbcc.engine.writes.commit_protocol import complete, request
 from nbcc.engine.writes.commits import compaction_commit, write_commit
-from nbcc.simulator.systems.rows import SCHEMA
+from nbcc.engine.writes.data_write import write_task
+from nbcc.simulator.lockstep.systems.rows import SCHEMA
 
 from . import tables
 
@@ -84,9 +85,9 @@ class Write:
 
     def __init__(self, table: Table, *rows: Row) -> None:
         self._table, context = table, table.context
-        self.requested, sealed = request(context, "deltacommit")
+        self.requested, at_request = request(context, "deltacommit")
         put_inflight(context.storage, self.requested, "deltacommit")
-        task = write_task(context, table.config, self.requested, sealed)
+        task = write_task(context, table.config, self.requested, at_request)
         self._files = context.jobs.write(as_upserts(batch_of(rows), table.config.schema), task)
 
     def commit(self) -> Instant:
@@ -101,7 +102,7 @@ class Replacement:
     def __init__(self, table: Table, groups: Sequence[Group]) -> None:
         self._table, self._groups, context = table, groups, table.context
         with held(context.lock):
-            self.barrier = take_time(context, load(context.storage))
+            self.barrier = new_time(context, load(context.storage), claimed=False)
             operations = tuple(CompactionOperation(part, file, self.barrier, None, ()) for part, file in self._groups)
             self._plan = CompactionPlan(operations, own_extra(table.config.avro_schema))
             put_requested(context.storage, self.barrier, "compaction", encode_plan(self._plan))

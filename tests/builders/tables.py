@@ -17,7 +17,7 @@ from nbcc.engine.definition.creation import table_config
 from nbcc.engine.lock import InProcessLock
 from nbcc.engine.lock.between_processes import FILE
 from nbcc.engine.names import RandomNames
-from nbcc.engine.storage import open_storage
+from nbcc.engine.storage import Storage, open_storage
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("a", pa.string())])
 
@@ -44,7 +44,11 @@ class TickClock:
 
 
 def context(folder: Path, clock: Clock | None = None) -> Context:
-    storage, names = open_storage(folder), RandomNames()
+    return context_of(open_storage(folder), clock)
+
+
+def context_of(storage: Storage, clock: Clock | None = None) -> Context:
+    names = RandomNames()
     return Context(storage, InProcessLock(storage.url), clock or TickClock(), names, InProcessJobs(storage, names))
 
 

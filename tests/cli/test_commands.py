@@ -44,7 +44,7 @@ def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
     ran = nbcc("explore demo")
     assert (ran.code, ran.err) == (0, "")
     lines = ran.out.splitlines()
-    said = [line.split(maxsplit=2) for line in lines[: len(PROMISES)]]
+    shown = [line.split(maxsplit=2) for line in lines[: len(PROMISES)]]
     unfit = {
         "FIRST": "every writer is non-blocking: none promises to abort",
         "ISO": "no writer is optimistic; other modes isolate reads only",
@@ -56,8 +56,9 @@ def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
         "SAME": "the world has no checkpointer",
         "SAVED": "the world has no savepointer",
         "ACK": "every answer of the store arrives in this world",
+        "BOUNDED": "no commit is announced without a lock here",
     }
-    assert said == [["NOT_APPLICABLE", name, unfit[name]] if name in unfit else ["HOLDS", name] for name in PROMISES]
+    assert shown == [["NOT_APPLICABLE", name, unfit[name]] if name in unfit else ["HOLDS", name] for name in PROMISES]
     assert lines[len(PROMISES) :] == [
         "demo under default: 114 states that stand for 415, 128 generated, depth 14; "
         "every interleaving within the limits",
@@ -102,9 +103,9 @@ def test_replay_expects(nbcc: Cli) -> None:
 def test_replay_says_where_a_trace_stopped_to_fit(nbcc: Cli) -> None:
     nbcc(f"explore demo --protocol {FAULTY} --promise SNAP")
     (path,) = Path("traces").glob("*.json")
-    told = json.loads(path.read_text("utf-8"))
-    told["steps"] = told["steps"][1:]
-    path.write_text(json.dumps(told), "utf-8")
+    trace = json.loads(path.read_text("utf-8"))
+    trace["steps"] = trace["steps"][1:]
+    path.write_text(json.dumps(trace), "utf-8")
     ran = nbcc(f"replay {path}")
     assert ran.code == 1
     assert "model: no longer possible, step 1: " in ran.out
@@ -120,9 +121,9 @@ def test_what_was_played_otherwise_names_the_command_that_plays_it_again(nbcc: C
 def test_a_trace_that_does_not_fit_has_not_agreed(nbcc: Cli) -> None:
     nbcc(f"explore demo --protocol {FAULTY} --promise SNAP")
     (path,) = Path("traces").glob("*.json")
-    told = json.loads(path.read_text("utf-8"))
-    told["steps"][3]["action"] = "writer_does_nothing"
-    path.rename("mine.json").write_text(json.dumps(told), "utf-8")
+    trace = json.loads(path.read_text("utf-8"))
+    trace["steps"][3]["action"] = "writer_does_nothing"
+    path.rename("mine.json").write_text(json.dumps(trace), "utf-8")
     ran = nbcc("replay mine.json")
     assert ran.code == 1
     assert ran.out.startswith("TRACE  SNAP")
@@ -152,17 +153,17 @@ def test_explore_stopped_early_is_undetermined(nbcc: Cli) -> None:
 
 def test_explore_as_json(nbcc: Cli) -> None:
     ran = nbcc(f"explore demo --protocol {FAULTY} --promise SNAP --promise MONO --json")
-    told = json.loads(ran.out)
+    report = json.loads(ran.out)
     assert ran.code == 1
-    assert told.keys() >= {
+    assert report.keys() >= {
         "format", "world", "protocol", "distinct", "generated", "depth", "seconds", "states_per_second", "promises",
     }  # fmt: skip
-    assert told["promises"].keys() == {"SNAP", "MONO"}
-    broken = told["promises"]["SNAP"]
+    assert report["promises"].keys() == {"SNAP", "MONO"}
+    broken = report["promises"]["SNAP"]
     assert broken["verdict"] == "VIOLATED"
     assert broken["steps"] == len(broken["trace"])
     assert Path("traces", f"{broken['handle']}.json").is_file()
-    assert told["promises"]["MONO"]["verdict"] == "HOLDS"
+    assert report["promises"]["MONO"]["verdict"] == "HOLDS"
 
 
 def test_check_agrees_and_says_that_it_is_no_proof(nbcc: Cli) -> None:
@@ -175,10 +176,10 @@ def test_check_agrees_and_says_that_it_is_no_proof(nbcc: Cli) -> None:
 
 
 def test_check_as_json(nbcc: Cli) -> None:
-    told = json.loads(nbcc("check demo --on model --examples 5 --seed 3 --json").out)
-    assert told["format"] == 1
-    assert told["systems"]["model"]["verdict"] == "AGREED"
-    assert told["systems"]["model"]["seed"] == 3
+    report = json.loads(nbcc("check demo --on model --examples 5 --seed 3 --json").out)
+    assert report["format"] == 1
+    assert report["systems"]["model"]["verdict"] == "AGREED"
+    assert report["systems"]["model"]["seed"] == 3
 
 
 def test_the_same_seed_plays_the_same(nbcc: Cli) -> None:

@@ -11,11 +11,12 @@ import pytest
 
 from nbcc.model import Model, Protocol
 from nbcc.model.mechanisms import actions
-from nbcc.simulator import demo, specs
+from nbcc.simulator import specs
 from nbcc.simulator.cli import demo as command
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.systems.engine import EngineSystem
+from nbcc.simulator.lockstep import demo
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
 
 SOURCES = (demo.__file__, command.__file__)
 
@@ -71,7 +72,7 @@ def test_no_step_is_written_down(source: str) -> None:
 def test_the_first_interleaving_is_one_worth_watching() -> None:
     trace = demo.random_interleaving(specs.world("demo"))
     model = Model(trace.world, Protocol())
-    history = History(model, EngineSystem(trace.world, Protocol()), trace.batches)
+    history = PlayedHistory(model, EngineSystem(trace.world, Protocol()), trace.batches)
     together = 0
     for step in trace.steps:
         history.take(history.resolved(step))
@@ -84,7 +85,7 @@ def test_the_first_interleaving_is_one_worth_watching() -> None:
 def test_an_engine_that_loses_the_row_under_the_default_is_reported(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from nbcc.simulator import mutants
+    from nbcc.simulator.search import mutants
 
     with mutants.applied(mutants.load("log-by-requested-time")):
         assert run(["demo", "--out", "tour"]) == 1

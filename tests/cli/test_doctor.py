@@ -53,17 +53,17 @@ def test_a_good_machine_is_healthy(tmp_path: Path, version: str) -> None:
 @pytest.mark.parametrize("version", ["1.8.0_392", "11.0.22", "25"])
 def test_a_java_of_another_version(tmp_path: Path, version: str) -> None:
     ran = doctor(fake_java(tmp_path / "bin", version))
-    (said,) = failures(ran)
+    (failure,) = failures(ran)
     assert ran.returncode == 4
-    assert said.startswith(f"Java: found {version.removeprefix('1.')}")
-    assert "needed a Java 17 or 21 runtime: " in said
+    assert failure.startswith(f"Java: found {version.removeprefix('1.')}")
+    assert "needed a Java 17 or 21 runtime: " in failure
 
 
 def test_a_stripped_runtime(tmp_path: Path) -> None:
     ran = doctor(fake_java(tmp_path / "bin", "17.0.15", modules="java.base@17\n"))
-    (said,) = failures(ran)
+    (failure,) = failures(ran)
     assert ran.returncode == 4
-    assert "jdk.incubator.vector" in said
+    assert "jdk.incubator.vector" in failure
 
 
 def test_a_java_that_does_not_run(tmp_path: Path) -> None:
@@ -74,9 +74,9 @@ def test_a_java_that_does_not_run(tmp_path: Path) -> None:
 
 def test_an_empty_path(tmp_path: Path) -> None:
     ran = doctor(tmp_path)
-    said = failures(ran)
+    failed_checks = failures(ran)
     assert ran.returncode == 4
-    assert said[0] == (
+    assert failed_checks[0] == (
         "Java: found none on PATH, needed a Java 17 or 21 runtime: "
         "install a complete OpenJDK 17 runtime and set JAVA_HOME to it"
     )
@@ -93,17 +93,17 @@ def test_java_home_goes_before_the_path(tmp_path: Path) -> None:
 
 def test_a_foreign_spark_home(tmp_path: Path) -> None:
     ran = doctor(fake_java(tmp_path / "bin", "17.0.15"), SPARK_HOME=str(tmp_path))
-    (said,) = failures(ran)
+    (failure,) = failures(ran)
     assert ran.returncode == 4
-    assert said.startswith(f"SPARK_HOME: found {tmp_path}")
-    assert said.endswith("unset SPARK_HOME")
+    assert failure.startswith(f"SPARK_HOME: found {tmp_path}")
+    assert failure.endswith("unset SPARK_HOME")
 
 
 def test_the_answer_as_json(tmp_path: Path) -> None:
     ran = doctor(fake_java(tmp_path / "bin", "11.0.22"), "--json")
-    told = json.loads(ran.stdout)
-    assert told["format"] == 1
-    assert [check["name"] for check in told["checks"] if not check["ok"]] == ["Java"]
+    report = json.loads(ran.stdout)
+    assert report["format"] == 1
+    assert [check["name"] for check in report["checks"] if not check["ok"]] == ["Java"]
     assert ran.returncode == 4
 
 

@@ -11,10 +11,11 @@ from nbcc.model import Model
 from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
-from nbcc.simulator import minimal_examples, specs
+from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.explain import VERDICTS, explain, names, pinned
-from nbcc.simulator.replay import replay
+from nbcc.simulator.lockstep import minimal_examples
+from nbcc.simulator.lockstep.explain import VERDICTS, explain, names, pinned
+from nbcc.simulator.lockstep.replay import replay
 from tests.builders import by_day
 
 ACTIONS = [*actions()]
@@ -23,17 +24,17 @@ ACTIONS = [*actions()]
 def test_every_name_is_known_once_per_kind() -> None:
     assert {*PROMISES, *ACTIONS, *choices(), *specs.protocol_names(), *specs.world_names(), *VERDICTS} <= {*names()}
     for name in names():
-        told = explain(name)
-        assert len({each.kind for each in told}) == len(told), f"{name} is explained twice"
-        for each in told:
+        explanations = explain(name)
+        assert len({each.kind for each in explanations}) == len(explanations), f"{name} is explained twice"
+        for each in explanations:
             assert len(each.about.split()) > 3, f"{name} has no sentence"
             assert each.source, f"{name} has no source"
 
 
 @pytest.mark.parametrize("protocol", by_day.one_of(3, sorted(pinned())))
 def test_a_protocol_shows_its_pinned_counterexample(protocol: str) -> None:
-    [told] = explain(protocol)
-    trace = told.run()
+    [explanation] = explain(protocol)
+    trace = explanation.run()
     promise = pinned()[protocol]["promise"]
     assert trace is not None
     assert (trace.promise, trace.verdict) == (promise, "VIOLATED")
@@ -54,14 +55,14 @@ def test_an_action_shows_a_run_that_ends_with_it(action: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(PROMISES))
 def test_a_promise_shows_its_shortest_breach_or_its_first_test(name: str) -> None:
-    [told] = explain(name)
-    trace = told.run()
+    [explanation] = explain(name)
+    trace = explanation.run()
     assert trace is not None
     breaches = [known["violated"][name] for known in pinned().values() if name in known["violated"]]
     if breaches:
         assert (trace.promise, trace.verdict, len(trace.steps)) == (name, "VIOLATED", min(breaches))
     else:
-        model = Model(trace.world)
+        model = Model(trace.world, trace.protocol)
         states = [model.initial]
         for step in trace.steps:
             able = [s for s in model.successors(states[-1]) if (s[0].actor, s[0].action) == (step.actor, step.action)]
@@ -70,15 +71,15 @@ def test_a_promise_shows_its_shortest_breach_or_its_first_test(name: str) -> Non
         assert reached == [False] * len(trace.steps) + [True]
 
 
-STRICTER = {"uniqueness", "unmarked"}
-"""Values that break no promise: a requested time that must be put first, and to take another engine's base file for one
-of ours."""
+STRICTER = {"uniqueness", "unmarked", "requests"}
+"""Values that break no promise: a requested time that must be put first, to take another engine's base file for one of
+ours, and requests without the lock."""
 
 
 @pytest.mark.parametrize("field", by_day.one_of(3, sorted(choices())))
 def test_a_setting_shows_what_its_weaker_value_breaks(field: str) -> None:
-    [told] = [each for each in explain(field) if each.kind == "option"]
-    trace = told.run()
+    [explanation] = [each for each in explain(field) if each.kind == "option"]
+    trace = explanation.run()
     assert (trace is None) == (field in STRICTER)
     if field in ("decision", "log_layout"):  # what loses nothing by itself shows a run in which all is kept
         assert trace is not None
@@ -91,13 +92,14 @@ def test_a_setting_shows_what_its_weaker_value_breaks(field: str) -> None:
 @pytest.mark.nightly
 def test_worlds_show_a_run_of_all_their_actors() -> None:
     for name in specs.world_names():
-        [told] = [each for each in explain(name) if each.kind == "world"]
-        trace = told.run()
+        [explanation] = [each for each in explain(name) if each.kind == "world"]
+        trace = explanation.run()
         assert trace is not None
         if name.startswith("endless"):  # its first writer never ends
             assert {step.actor for step in trace.steps} == {"w1"}
             continue
-        assert {step.actor for step in trace.steps} >= {f"w{i + 1}" for i in range(specs.world(name).actors["writer"])}
+        writers = specs.world(name).actors.get("writer", 0)
+        assert {step.actor for step in trace.steps} >= {f"w{number}" for number in range(1, writers + 1)}
 
 
 def test_a_promise_that_holds_shows_no_breach() -> None:
@@ -131,7 +133,28 @@ def test_the_command_prints_saves_and_refuses(
     assert run(["explain", "uniqueness"]) == 0
     assert capfd.readouterr().out.endswith("under uniqueness=test_and_set: none exists.\n")
     assert run(["explain", "SNAP", "--json"]) == 0
-    [told] = json.loads(capfd.readouterr().out)["explanations"]
-    assert (told["name"], told["kind"], told["run"]["verdict"]) == ("SNAP", "promise", "VIOLATED")
+    [explanation] = json.loads(capfd.readouterr().out)["explanations"]
+    assert (explanation["name"], explanation["kind"], explanation["run"]["verdict"]) == ("SNAP", "promise", "VIOLATED")
     assert run(["explain", "tombstone-dropped"]) == 2
     assert "similar names: tombstones-dropped" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("hoodie.index.type", "rows are found by a bucket index"),
+        ("hoodie.datasource.write.keygenerator.class", "it would format a time"),
+        ("hoodie.compact.inline", "uses it, with true or false as its value"),
+        ("hoodie.table.precombine.field", "the argument ordering_fields of Table.create"),
+        ("hoodie.parquet.max.file.size", "all other values: ignored, tuning"),
+        ("NBCC", "concurrency"),
+    ],
+)
+def test_options_of_hudi_and_abbreviations_answer(name: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", name]) == 0
+    assert line in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_misspelt_option_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "hoodie.compact.inlin"]) == 2
+    assert "did you mean hoodie.compact.inline" in capsys.readouterr().err

@@ -15,10 +15,9 @@ import pytest
 STARTS = """
 import os, signal, sys, threading, time
 from multiprocessing import active_children, forkserver, popen_forkserver, spawn
-from nbcc.simulator.explore import processes
-from nbcc.simulator.explore.failed import failed_search
+from nbcc.simulator.search.jobs import failed_search, processes
 
-def work(cell, progress):
+def work(cell):
     time.sleep(20)
     return failed_search("too late")
 
@@ -133,7 +132,7 @@ main(["explore", "demo", "--promise", "SNAP"])
 """
 MOMENTS = (
     "nbcc.simulator.cli.main", "click", "nbcc.simulator.cli.explore", "nbcc.simulator.specs", "nbcc.model.promises",
-    "nbcc.simulator.explore.jobs", "finalizer", "twice", "exit",
+    "nbcc.simulator.search.jobs", "finalizer", "twice", "exit",
 )  # fmt: skip
 
 

@@ -33,7 +33,7 @@ def test_the_exit_code_is_the_commands_outcome(monkeypatch: pytest.MonkeyPatch, 
 
 
 @pytest.mark.parametrize(
-    ("error", "code", "said"),
+    ("error", "code", "message"),
     [
         (BadInput("read at 5", "the first commit is 7", "ask for 7 or later"), 2,
          "Error: Asked to read at 5, but the first commit is 7: ask for 7 or later.\n"),
@@ -43,11 +43,11 @@ def test_the_exit_code_is_the_commands_outcome(monkeypatch: pytest.MonkeyPatch, 
     ],
 )  # fmt: skip
 def test_a_failure_is_one_message(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int, said: str
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: BaseException, code: int, message: str
 ) -> None:
     failing(monkeypatch, error)
     assert main.run(["list"]) == code
-    assert capsys.readouterr() == ("", said)
+    assert capsys.readouterr() == ("", message)
 
 
 def test_our_own_bug_is_one_line_with_a_log(

@@ -20,7 +20,7 @@ MISTAKES = (
     "explore broken.toml",
     "explore no_text.toml",
     "explore no_table.toml",
-    "explore nobody.toml",
+    "explore no-such-actor.toml",
     "explore unknown_field.toml",
     "explore many_actors.toml",
     "explore many_kinds.toml",
@@ -30,7 +30,8 @@ MISTAKES = (
     "explore forged.toml",
     "explore os:system",
     "explore os:getcwd",
-    "explore demo --workers 99999999999",
+    "explore demo --workers 2",
+    "verdicts --workers 99999999999",
     "explore demo --protocol requested-slicing",
     "explore demo --protocol odd.toml",
     "explore demo --promise SNAPSHOT",
@@ -77,7 +78,7 @@ FILES = {
     "old.json": '{"format": 0}',
     "no_text.toml": "about = '\udcff'",
     "no_table.toml": "format = 1\nactors = 3\n",
-    "nobody.toml": "format = 1\n[actor.w9]\nconcurrency = 'occ'\n",
+    "no-such-actor.toml": "format = 1\n[actor.w9]\nconcurrency = 'occ'\n",
     "many_actors.toml": "format = 1\n[actors]\nwriter = 1000000000\n",
     "many_kinds.toml": "format = 1\n[actors]\nwriter = 10\nreader = 9\n",
     "many_groups.toml": "format = 1\n[table]\nbuckets = 99\npartitions = 99\n",
@@ -105,13 +106,13 @@ def test_mistakes_are_answered_as_they_were(
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         Path(name).write_text(text, encoding="utf-8", errors="surrogateescape")
-    told = []
+    answers = []
     for mistake in MISTAKES:
         code = run(mistake.split())
         out, err = capsys.readouterr()
         assert code == Exit.BAD_INPUT, (mistake, err)
         assert out == "", mistake
-        told.append(f"$ nbcc {mistake}\n{err}")
+        answers.append(f"$ nbcc {mistake}\n{err}")
     # A new name is not a new message.
-    text = re.sub(r"known: .*", "known: ...", re.sub(r"prints all \d+", "prints all N", "\n".join(told)))
+    text = re.sub(r"known: .*", "known: ...", re.sub(r"prints all \d+", "prints all N", "\n".join(answers)))
     matches("mistakes.txt", text.replace(str(ROOT), "<nbcc>"))

@@ -31,12 +31,12 @@ def test_without_standard_output_the_exit_code_is_the_answer(tmp_path: Path) -> 
 def test_a_peer_without_its_environment_is_no_bug_of_ours(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    from nbcc.simulator.peers import process
+    from nbcc.simulator.lockstep.peers import process
 
     def missing(name: str) -> None:
         raise process.PeerMissing(f"the peer {name} has no environment at here; `make interop` builds it")
 
-    monkeypatch.setattr("nbcc.simulator.systems.hudi.peer", missing)
+    monkeypatch.setattr("nbcc.simulator.lockstep.systems.hudi.peer", missing)
     assert run(["replay", "06-lost-row", "--on", "hudi"]) == 4
     assert capsys.readouterr().err == "Error: the peer hudi has no environment at here; `make interop` builds it\n"
 
@@ -65,21 +65,21 @@ def test_what_cannot_be_kept_or_counted_is_refused_before_the_work(
     assert run(asked.split()) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    assert any(said in err for said in ("the folder 'nosuch'", "not a finite number", "notes.txt is no")), err
+    assert any(message in err for message in ("the folder 'nosuch'", "not a finite number", "notes.txt is no")), err
     assert Path("notes.txt").read_text("utf-8") == "mine"
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "first_line"),
     [("explore demo --protocol requested-time-slicing --promise SNAP", "VIOLATED  SNAP"), ("explain AGREED", "AGREED")],
 )
 def test_the_answer_is_not_lost_with_the_folder_of_traces(
-    asked: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    asked: str, first_line: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
     assert run([*asked.split(), "--traces", str(tmp_path / "file" / "traces")]) == 4
     out, err = capsys.readouterr()
-    assert out.startswith(said)
+    assert out.startswith(first_line)
     assert err.startswith("Error: Not a directory")
 
 
@@ -92,11 +92,11 @@ def test_an_interrupted_search_says_what_is_kept(
     monkeypatch.setattr("nbcc.simulator.cli.search.search", stops)
     kept = tmp_path / "kept"
 
-    def told(*options: str) -> str:
+    def error_of(*options: str) -> str:
         assert run(["explore", "demo", *options]) == 130
         return capsys.readouterr().err
 
-    assert "nothing was saved; --checkpoint FILE saves a long search" in told()
-    assert f"before the search was saved in {kept}" in told("--checkpoint", str(kept))
+    assert "nothing was saved; --checkpoint FILE saves a long search" in error_of()
+    assert f"before the search was saved in {kept}" in error_of("--checkpoint", str(kept))
     kept.write_bytes(b"")
-    assert f"the search was saved in {kept}; the same command continues" in told("--checkpoint", str(kept))
+    assert f"the search was saved in {kept}; the same command continues" in error_of("--checkpoint", str(kept))

@@ -20,9 +20,9 @@ from nbcc.engine.timeline.container import decode_record, encode_record
 from nbcc.simulator.cli.main import COMMANDS as COMMANDS_OF_NBCC
 from nbcc.simulator.cli.main import main, run
 from nbcc.simulator.cli.prove import report
-from nbcc.simulator.prove.lemmas import LEMMAS
-from nbcc.simulator.prove.proof import Part, Proof
-from nbcc.simulator.prove.reachable import Run
+from nbcc.simulator.search.prove.lemmas import LEMMAS
+from nbcc.simulator.search.prove.proof import LemmaVerdict, Proof
+from nbcc.simulator.search.prove.reachable import BreakingRun
 
 ROOT = Path(__file__).parents[2]
 FORGED = "OK: forged"
@@ -112,7 +112,10 @@ def test_a_trace_of_a_stranger(field: str, tmp_path: Path, capsys: pytest.Captur
         check(capsys)
 
 
-def test_names_of_strangers_as_arguments(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_names_of_strangers_as_arguments(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # `nbcc init` writes files
     for command in COMMANDS_OF_NBCC:
         if command != "demo":
             run([command, ODD])
@@ -161,7 +164,7 @@ def test_on_a_narrow_terminal_a_long_line_takes_several_lines(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("nbcc.simulator.view.text.screen_width", lambda: 60)
+    monkeypatch.setattr("nbcc.simulator.trace_text.screen_width", lambda: 60)
     assert run(["explore", "demo", "--protocol", "requested-time-slicing", "--promise", "SNAP"]) == 1
     shown = capsys.readouterr().out
     assert "\\u000a" not in shown
@@ -170,7 +173,7 @@ def test_on_a_narrow_terminal_a_long_line_takes_several_lines(
 
 
 def test_a_reachable_run_is_reported_in_two_lines() -> None:
-    part = Part(LEMMAS[0], runs=(Run("demo", "SNAP", 3, "a row is lost"),), searched=True)
+    part = LemmaVerdict(LEMMAS[0], runs=(BreakingRun("demo", "SNAP", 3, "a row is lost"),), searched=True)
     assert [*report(Proof("default", (part,)))][-2:] == [
         "  a reachable run breaks SNAP in 3 steps: a row is lost",
         "    nbcc explore demo --protocol default --promise SNAP",

@@ -9,13 +9,25 @@ from typing import Any
 import pytest
 
 from nbcc.model import Step, World
-from nbcc.simulator import specs, verdicts
+from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.explore import PromiseResult, Result, Verdict
-from nbcc.simulator.verdicts import bound_of, exceeds, facts, judge, load, lock_data, locks, matrix, to_data, to_text
-from nbcc.simulator.verdicts.bound import covers, sentence
-from nbcc.simulator.verdicts.judge import SearchedWorld, cell
-from nbcc.simulator.verdicts.search_bounds import all_bounds, from_mapping, large, services
+from nbcc.simulator.search import verdicts
+from nbcc.simulator.search.explore import PromiseResult, Result, Verdict
+from nbcc.simulator.search.verdicts import (
+    bound_of,
+    exceeds,
+    facts,
+    judge,
+    load,
+    lock_data,
+    locks,
+    matrix,
+    to_data,
+    to_text,
+)
+from nbcc.simulator.search.verdicts.bound import covers, sentence
+from nbcc.simulator.search.verdicts.judge import SearchedWorld, cell
+from nbcc.simulator.search.verdicts.search_bounds import all_bounds, from_mapping, large, services
 
 DEMO, READERS = specs.world("demo"), specs.world("readers")
 
@@ -194,10 +206,10 @@ def test_the_data_has_the_reason_for_no_verdict() -> None:
 
 def test_services_are_searched_each_alone_and_every_two_together() -> None:
     every = [service.actors for service in services()]
-    beside = [each.world.actors for each in large() if each.world.groups == 2]
+    crews = [each.world.actors for each in large() if each.world.groups == 2]
     together = [each.world.actors for each in large() if each.world.groups == 1]
     for number, service in enumerate(every):
-        assert {"writer": 2, "compactor": 1, **service} in beside
+        assert {"writer": 2, "compactor": 1, **service} in crews
         for other in every[:number]:
             assert {"writer": 2, "compactor": 1, **service, **other} in together
     assert len(together) == len(every) * (len(every) - 1) // 2

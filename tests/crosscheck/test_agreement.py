@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.crosscheck.coverage import PINNED
-from nbcc.simulator.crosscheck.report import CheckReport
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.crosscheck.coverage import PINNED
+from nbcc.simulator.lockstep.crosscheck.report import CheckReport
+from nbcc.simulator.lockstep.systems.registry import factory
+from tests.builders import by_day
 
 SEEDS = 20  # 0 to 19, in which tests/quality/test_mutants.py must see every broken variant
-HISTORIES = 50  # a seed
+HISTORIES = by_day.amount(25, 50)  # a seed
 TOGETHER = 5  # seeds whose figures are looked at together
 PINNED_HISTORIES = 250
 ON_SPARK = 20

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nbcc.simulator.checkers import CHECKERS, Chronicle, Published, Read, Write, judge
-from nbcc.simulator.checkers.history import HOT
+from tools.processes.checkers import CHECKERS, Chronicle, Published, Read, Write, judge
+from tools.processes.checkers.history import HOT
 
 KEPT = Chronicle(
     writes=(Write("a", 2, 1, began=10, acked=20), Write("b", 1, 2, began=15, acked=30), Write("x", 3, 3, began=40)),
@@ -83,7 +83,7 @@ READS = st.builds(
 WRITES = st.lists(
     st.tuples(BATCHES, st.integers(1, 3), st.integers(0, 20), st.none() | st.integers(0, 30)),
     max_size=5, unique_by=lambda write: write[0],
-).map(lambda told: tuple(Write(b, s, n, began, acked) for n, (b, s, began, acked) in enumerate(told)))  # fmt: skip
+).map(lambda drawn: tuple(Write(b, s, n, began, acked) for n, (b, s, began, acked) in enumerate(drawn)))  # fmt: skip
 PUBLISHED = st.lists(
     st.builds(Published, TIMES, TIMES, st.sampled_from(["deltacommit", "commit"]), st.just("") | BATCHES), max_size=5
 ).map(tuple)  # fmt: skip
@@ -95,14 +95,14 @@ def test_fast_and_slow_say_the_same(promise: str) -> None:
     checker = CHECKERS[promise]
     fast: Callable[[Chronicle], object] = checker.broken
     slow: Callable[[Chronicle], object] = checker.broken_by_definition
-    told = {True: 0, False: 0}
+    verdicts = {True: 0, False: 0}
 
     @settings(max_examples=150, deadline=None, database=None, derandomize=True)
     @given(HISTORIES)
     def same(history: Chronicle) -> None:
         found = list(fast(history))  # type: ignore[call-overload]
         assert found == list(slow(history))  # type: ignore[call-overload]
-        told[bool(found)] += 1
+        verdicts[bool(found)] += 1
 
     same()
-    assert min(told.values()) > 0, "both answers were given"
+    assert min(verdicts.values()) > 0, "both answers were given"

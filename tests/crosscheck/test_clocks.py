@@ -6,8 +6,8 @@ import pytest
 
 from nbcc.model import Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems.registry import factory
 
 HISTORIES = 25
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ import pytest
 
 from nbcc.model import World
 from nbcc.simulator import specs, trace
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.replay import replay
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.replay import play, replay
+from nbcc.simulator.lockstep.systems.registry import factory
 from tests.search.random_models import LIMITS
 
 BY_DAY, AT_NIGHT = 2, 300  # histories of each combination
@@ -55,7 +57,7 @@ COMBINATIONS = {
         "2 compactor, savepointer, restorer",
     ),
 }
-"""Protocol -> the actors beside two writers, and faults."""
+"""Protocol -> the actors in addition to two writers, and faults."""
 
 CASES = [(protocol, names) for protocol, some in COMBINATIONS.items() for names in some]
 
@@ -83,3 +85,15 @@ def test_model_and_engine_agree(protocol: str, names: str, histories: int) -> No
 def test_a_run_that_differed_agrees_since(path: Path) -> None:
     [outcome] = replay(trace.load(path), ["engine"]).outcomes
     assert (outcome.verdict, outcome.stopped_at) == ("AGREED", 0), outcome
+
+
+def test_a_runner_finds_that_a_restore_has_undone_its_plan_before_it_misses_its_files() -> None:
+    """A rival completes the plan and deletes the runner's files. Then a restore undoes the plan."""
+    run = trace.load(next(path for path in TRACES if path.stem == "b1ada5"))
+    enabled: set[str] = set()
+
+    def look(history: PlayedHistory) -> None:
+        enabled.update(step.action for step in history.enabled() if step.actor == "c1")
+
+    play(replace(run, steps=run.steps[:-1], observed=()), "model", factory("model"), look)
+    assert enabled == {"compactor_is_refused"}

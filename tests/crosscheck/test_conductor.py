@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from nbcc.engine.lock import held
-from nbcc.simulator.control.audit import LeakOutsideSeams
-from nbcc.simulator.control.conductor import RETURN, ActorBlocked, ActorSilent
-from nbcc.simulator.control.harness import Handle, Harness
+from nbcc.simulator.lockstep.control.audit import LeakOutsideSeams
+from nbcc.simulator.lockstep.control.conductor import RETURN, ActorBlocked, ActorSilent
+from nbcc.simulator.lockstep.control.harness import Handle, Harness
 
 COMMIT = ".hoodie/timeline/20240101000000001_20240101000000002.deltacommit"
 LOG = ".00000000-0_20240101000000001.log.1_0-0-1"

@@ -8,11 +8,11 @@ import pytest
 
 from nbcc.model import Protocol, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.systems import System
-from nbcc.simulator.systems.engine import EngineSystem
-from nbcc.simulator.systems.engine_rules import rules_of
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems import System
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
+from nbcc.simulator.lockstep.systems.engine_rules import rules_of
+from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.trace import Batches
 
 LOST = specs.world("lost_lock")

@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 from nbcc.model import Model, Protocol, World
-from nbcc.simulator.crosscheck.generators import draw_batches
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.schedule import Random
-from nbcc.simulator.systems.engine import EngineSystem
+from nbcc.simulator.lockstep.crosscheck.generators import draw_batches
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.schedule import Random
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
 
 ROOT = Path(__file__).parents[2]
 WORLD = World(
@@ -30,10 +30,10 @@ for seed in range(3):
 """
 
 
-def played(choose: object) -> History:
+def played(choose: object) -> PlayedHistory:
     """A random history with compactions, a crash, deletes and a reader."""
     batches = draw_batches(choose, WORLD)  # type: ignore[arg-type]
-    history = History(Model(WORLD), EngineSystem(WORLD, Protocol()), batches)
+    history = PlayedHistory(Model(WORLD), EngineSystem(WORLD, Protocol()), batches)
     schedule = Random()
     while enabled := history.enabled():
         step = schedule.next(choose, enabled)  # type: ignore[arg-type]

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.simulator import mutants
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.crosscheck.report import CheckReport
-from nbcc.simulator.replay import replay
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.crosscheck.report import CheckReport
+from nbcc.simulator.lockstep.replay import replay
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.search import mutants
 from nbcc.simulator.trace import context_switches, load
-from nbcc.simulator.view.text import render
+from nbcc.simulator.trace_text import render
 
 MUTANT = mutants.load("log-by-requested-time")
 
@@ -62,5 +62,5 @@ def test_the_report_says_what_differs_in_a_sentence(failure: tuple[CheckReport, 
     report, _ = failure
     assert report.exit_code == 1
     assert report.sentence.startswith("DISAGREED after")
-    assert "slices: the model says group 0 from -: base -, logs r1.1" in report.text
+    assert "slices: the model says group 0 from r2: base r2, logs r1.1" in report.text
     assert "HOLDS" not in report.text

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from nbcc.simulator.control.calls import ARCHIVE
-from nbcc.simulator.control.footprints import Access, violations
+from nbcc.simulator.lockstep.control.calls import ARCHIVE
+from nbcc.simulator.lockstep.control.footprints import Access, violations
 
 REQUESTED = ".hoodie/timeline/20240101000000003.compaction.requested"
 COMMIT = ".hoodie/timeline/20240101000000001_20240101000000002.deltacommit"

@@ -9,14 +9,14 @@ import pytest
 
 from nbcc.model import Model, World, mechanisms
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.peers.process import PeerMissing, peer
-from nbcc.simulator.replay import play
-from nbcc.simulator.systems import Impossible
-from nbcc.simulator.systems.hudi_histories import does_otherwise, fitted
-from nbcc.simulator.systems.hudi_steps import STEPS
-from nbcc.simulator.systems.model import ModelSystem
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.peers.process import PeerMissing, peer
+from nbcc.simulator.lockstep.replay import play
+from nbcc.simulator.lockstep.systems import Impossible
+from nbcc.simulator.lockstep.systems.hudi_histories import does_otherwise, fitted
+from nbcc.simulator.lockstep.systems.hudi_steps import STEPS
+from nbcc.simulator.lockstep.systems.model import ModelSystem
+from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.trace import load
 
 ONE_WRITE = Path(specs.__file__).parents[1] / "specs" / "traces" / "01-one-write.json"
@@ -24,11 +24,11 @@ ONE_WRITE = Path(specs.__file__).parents[1] / "specs" / "traces" / "01-one-write
 
 def test_every_action_of_the_model_has_one_row() -> None:
     actions = sorted(mechanisms.actions())
-    assert sorted(step.action for step in STEPS) == actions
+    assert sorted(STEPS) == actions
 
 
 def test_a_row_without_a_call_says_why() -> None:
-    assert all((step.call is None) == bool(step.because) for step in STEPS)
+    assert all((step.call is None) == bool(step.because) for step in STEPS.values())
 
 
 def test_a_world_is_cut_down_to_one_log_file_a_group_and_write() -> None:
@@ -82,8 +82,14 @@ def test_a_step_that_a_system_has_not_is_no_disagreement(monkeypatch: pytest.Mon
 
 
 def test_a_peer_without_environment_says_how_to_build_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("NBCC_ELSEWHERE_PYTHON", str(tmp_path / "python"))
+    monkeypatch.setenv("NBCC_HUDI_PYTHON", str(tmp_path / "python"))
     with pytest.raises(PeerMissing, match="`make interop` builds it"):
+        peer("hudi")
+
+
+def test_a_peer_without_its_programs_asks_for_a_checkout() -> None:
+    """As in an installed wheel, which has no `tools`."""
+    with pytest.raises(PeerMissing, match="the peer elsewhere needs a checkout of nbcc, where `make interop` builds"):
         peer("elsewhere")
 
 
@@ -92,7 +98,7 @@ def test_a_plan_that_looks_at_logs_does_not_see_those_that_a_rollback_has_taken_
     trace = load(Path(__file__).parents[1] / "interop" / "traces" / "plan-after-rollback.json")
     planned: list[int] = []
 
-    def look(history: History) -> None:
+    def look(history: PlayedHistory) -> None:
         planned.extend(part.group for part in history.model.table(history.state).plans[-1].groups)
 
     assert play(trace, "model", factory("model"), look).fits

@@ -10,9 +10,9 @@ import pytest
 
 from nbcc.engine.lock import numbered, storage_lock
 from nbcc.engine.lock.waiting import Attempts
-from nbcc.engine.storage.verified_puts import Replaced
-from nbcc.simulator.locks import LockLimits, NumberedLockModel, StorageLockModel
-from nbcc.simulator.locks.driver import LocksDiffer, NumberedLocks, StorageLocks, play
+from nbcc.engine.storage.verified_puts import ReplaceResult
+from nbcc.simulator.search.locks import LockLimits, NumberedLockModel, StorageLockModel
+from tests.builders.lock_driver import LocksDiffer, NumberedLocks, StorageLocks, play
 
 LIMITS = LockLimits(contenders=3, ticks=7, attempts=3, faults=2)
 PAIRS = [(StorageLockModel, StorageLocks), (NumberedLockModel, NumberedLocks)]
@@ -55,9 +55,9 @@ def test_a_lock_that_forgets_its_failed_attempts_differs(
 
 
 def test_a_lease_whose_put_is_not_recognised_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    def replaced(target: Any, data: bytes, known: Any) -> Replaced:
+    def replaced(target: Any, data: bytes, known: Any) -> ReplaceResult:
         written = target.write(data, known)
-        return Replaced(written is not None, written or target.read())
+        return ReplaceResult(written is not None, written or target.read())
 
     monkeypatch.setattr(storage_lock, "replace_verified", replaced)
     assert differs(StorageLockModel, StorageLocks)

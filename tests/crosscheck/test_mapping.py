@@ -10,15 +10,16 @@ from nbcc.engine.actions import operations
 from nbcc.model import Model, Protocol, Query, World
 from nbcc.model.mechanisms import actions
 from nbcc.simulator import specs
-from nbcc.simulator.control.clock import EPOCH, instant_of, tick_of
-from nbcc.simulator.control.footprints import is_unobserved
-from nbcc.simulator.crosscheck.generators import draw_batches, draw_world, keys_of
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.mapping import CRASH, FAULT, MAPPING, SPARK, by_action
-from nbcc.simulator.crosscheck.observables import final_queries
-from nbcc.simulator.crosscheck.readers import AS_HUDI_RS
-from nbcc.simulator.schedule import Random
-from nbcc.simulator.systems.engine import EngineSystem
+from nbcc.simulator.lockstep.control.clock import EPOCH, instant_of, tick_of
+from nbcc.simulator.lockstep.control.footprints import is_unobserved
+from nbcc.simulator.lockstep.crosscheck.generators import draw_batches, draw_world, keys_of
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING, by_action
+from nbcc.simulator.lockstep.crosscheck.readers import AS_HUDI_RS
+from nbcc.simulator.lockstep.mechanism import CRASH, FAULT, SPARK
+from nbcc.simulator.lockstep.schedule import Random
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
+from nbcc.simulator.observables import final_queries
 
 
 def test_every_action_of_the_model_has_a_row_and_every_row_an_operation() -> None:
@@ -55,7 +56,7 @@ def test_no_observer_reads_unobserved_objects() -> None:
     world = draw_world(choose)
     batches = draw_batches(choose, world)
     system = EngineSystem(world, Protocol())
-    history = History(Model(world), system, batches)
+    history = PlayedHistory(Model(world), system, batches)
     schedule = Random()
     while enabled := history.enabled():
         step = schedule.next(choose, enabled)

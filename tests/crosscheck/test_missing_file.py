@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.simulator.control.footprints import Access, violations
+from nbcc.simulator.lockstep.control.footprints import Access, violations
 
 TIMELINE = ".hoodie/timeline"
 LOG = ".00000000-0000-0000-0000-000000000000-0_20240101000000001.log.1_2301-1-1"
@@ -35,7 +35,7 @@ def test_to_ask_why_a_file_is_gone_is_atomic() -> None:
         [MISSED._replace(outcome="done"), MISSED, *ASKED, Access("r1", 2, "put", OTHER, False)],
         [MISSED._replace(path=REQUESTED), *ASKED],
     ],
-    ids=["reads on and misses", "reads on", "writes", "missed what nobody takes away"],
+    ids=["reads on and misses", "reads on", "writes", "missed a file that no actor deletes"],
 )
 def test_a_reader_that_goes_on_with_what_it_asked_for_is_found(segment: list[Access]) -> None:
     """A listing that anything follows, or that follows anything but a missing data file, is one of its own."""

@@ -10,14 +10,14 @@ import pytest
 from nbcc.model import Model, Protocol, Query, Record, Step, World
 from nbcc.model.answers import Several
 from nbcc.simulator import trace as traces
-from nbcc.simulator.crosscheck.check import Check, CheckOptions
-from nbcc.simulator.crosscheck.generators import draw_batches, draw_world
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.observables import as_written, other_queries
-from nbcc.simulator.crosscheck.themes import THEMES, archiving, checkpointing, optimistic, restoring, skewed
-from nbcc.simulator.schedule import Limited, Random, Replay
-from nbcc.simulator.systems.engine import EngineSystem
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import Check, CheckOptions
+from nbcc.simulator.lockstep.crosscheck.generators import draw_batches, draw_world
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.crosscheck.themes import THEMES, archiving, checkpointing, optimistic, restoring, skewed
+from nbcc.simulator.lockstep.schedule import Limited, Random, Replay
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.observables import as_written, other_queries
 
 WORLD = World(actors={"writer": 2, "querier": 1}, queries=1)
 WRITE = (
@@ -26,10 +26,10 @@ WRITE = (
 )  # fmt: skip
 
 
-def played(*actions: tuple[str, str] | Step, world: World = WORLD) -> History:
+def played(*actions: tuple[str, str] | Step, world: World = WORLD) -> PlayedHistory:
     """A history on the engine that takes these steps."""
     batches = draw_batches(random.Random(0).randrange, world)
-    history = History(Model(world), EngineSystem(world, Protocol()), batches)
+    history = PlayedHistory(Model(world), EngineSystem(world, Protocol()), batches)
     for each in actions:
         fits = each if isinstance(each, Step) else None
         [step] = [s for s in history.enabled() if (s == fits if fits else (s.actor, s.action) == each)]
@@ -137,7 +137,8 @@ def test_a_trace_keeps_every_record_of_a_key() -> None:
 def test_a_recorded_query_is_replayed_with_its_times() -> None:
     history = played(*of("w1", *WRITE), Step("q1", "querier_asks_as_of", (("at", (2,)),)))
     assert history.steps[-1].args == (("at", ("c1",)),)
-    again = History(Model(WORLD), EngineSystem(WORLD, Protocol()), draw_batches(random.Random(0).randrange, WORLD))
+    batches = draw_batches(random.Random(0).randrange, WORLD)
+    again = PlayedHistory(Model(WORLD), EngineSystem(WORLD, Protocol()), batches)
     schedule = Replay(history.steps, again.resolved)
     while step := schedule.next(lambda n: 0, again.enabled()):
         again.take(step)

@@ -7,14 +7,14 @@ import random
 import pytest
 
 from nbcc.model import Model, Protocol, Step, World
-from nbcc.simulator.crosscheck import readers
-from nbcc.simulator.crosscheck.disagreement import Disagreement
-from nbcc.simulator.crosscheck.generators import draw_batches
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.mapping import MAPPING
-from nbcc.simulator.crosscheck.readers import hudi_rs
-from nbcc.simulator.crosscheck.report import Tally
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck import readers
+from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
+from nbcc.simulator.lockstep.crosscheck.generators import draw_batches
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING
+from nbcc.simulator.lockstep.crosscheck.readers import hudi_rs
+from nbcc.simulator.lockstep.crosscheck.report import Tally
+from nbcc.simulator.lockstep.systems.registry import factory
 
 WORLD = World.from_mapping({
     "table": {"merge_mode": "COMMIT_TIME_ORDERING"},
@@ -42,7 +42,7 @@ def test_a_compacted_log_has_the_rank_of_its_last_input_in_the_readers_order() -
     done = [(writer, "writer_publishes_instant") for writer in ("w3", "w1")]
     last = [(compactor, "log_compactor_publishes_instant"), ("w2", "writer_publishes_instant")]
     batches = draw_batches(lambda n: 0, WORLD)
-    history = History(model, factory("engine")(WORLD, Protocol(), batches), batches, MAPPING)
+    history = PlayedHistory(model, factory("engine")(WORLD, Protocol(), batches), batches, MAPPING)
     for step in steps_of(model, *requests, *done, *last):
         history.take(step)
 
@@ -77,7 +77,7 @@ def test_only_the_keys_of_a_late_file_are_left_out() -> None:
             step, state = (wanted or others)[0]
             steps.append(step)
     batches = draw_batches(lambda n: 0, ROLLED_BACK)
-    history = History(model, factory("engine")(ROLLED_BACK, Protocol(), batches), batches, MAPPING)
+    history = PlayedHistory(model, factory("engine")(ROLLED_BACK, Protocol(), batches), batches, MAPPING)
     for step in steps:
         history.take(step)
 
@@ -98,7 +98,7 @@ def test_the_keys_of_a_pending_replace_are_left_out(monkeypatch: pytest.MonkeyPa
     """The base file of the replace is older than the first commit, so hudi-rs takes it for archived."""
     model = Model(REPLACED)
     batches = draw_batches(random.Random(1).randrange, REPLACED)  # of two keys
-    history = History(model, factory("engine")(REPLACED, Protocol(), batches), batches, MAPPING)
+    history = PlayedHistory(model, factory("engine")(REPLACED, Protocol(), batches), batches, MAPPING)
     for step in steps_of(model, ("over1", "overwriter_writes_base"), ("w1", "writer_publishes_instant")):
         history.take(step)
 

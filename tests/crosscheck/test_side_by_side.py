@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from nbcc.simulator.replay import replay, side_by_side
+from nbcc.simulator.lockstep.replay import replay, side_by_side
 from nbcc.simulator.trace import Trace, load
-from nbcc.simulator.view.frames import document
+from nbcc.simulator.view.trace_content import content_of
 
 GALLERY = Path(str(files("nbcc") / "specs" / "traces"))
 
@@ -18,13 +18,13 @@ def lost_row() -> Trace:
 
 def test_a_systems_answers_are_shown_next_to_the_models() -> None:
     together = side_by_side(replay(lost_row(), ("model", "engine")).outcomes)
-    [engine] = document(together)["systems"]
+    [engine] = content_of(together).systems
 
-    assert engine["name"] == "engine"
-    assert engine["answers"][-1] == [len(together.steps), [["a0", "w1.1"]]]  # w2.1 is the row that is lost
+    assert engine.name == "engine"
+    assert engine.answers[-1] == (len(together.steps), [("a0", "w1.1")])  # w2.1 is the row that is lost
 
 
 def test_the_model_alone_has_no_columns() -> None:
     together = side_by_side(replay(lost_row()).outcomes)
 
-    assert document(together)["systems"] == []
+    assert content_of(together).systems == []

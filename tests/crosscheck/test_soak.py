@@ -10,10 +10,10 @@ import pytest
 from nbcc.model import Protocol
 from nbcc.model.mechanisms import kinds
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck import check, generators
-from nbcc.simulator.crosscheck.check import CheckOptions
-from nbcc.simulator.crosscheck.mapping import MappingRow
-from nbcc.simulator.systems.hudi_histories import fitted
+from nbcc.simulator.lockstep.crosscheck import check, generators
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions
+from nbcc.simulator.lockstep.mechanism import MappingRow
+from nbcc.simulator.lockstep.systems.hudi_histories import fitted
 from tools import soak as soak_module
 from tools.soak import Streak, fingerprint, main, soak, stand_in
 
@@ -78,7 +78,7 @@ def test_a_disagreement_ends_the_row(tmp_path: Path) -> None:
 
 
 def test_another_system_is_another_row(tmp_path: Path) -> None:
-    """A row that the model has with itself is none of the engine's; Hudi's rows keep their name."""
+    """A row that the model has with itself does not count as the engine's; Hudi's rows keep their name."""
     path = tmp_path / "streak.json"
     model, engine = (replace(SETTING, system=name) for name in ("model", "engine"))
     soak(model, path, 2)

@@ -15,13 +15,13 @@ from nbcc.model import Model, State, Step, World
 from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
 from nbcc.model.promises.derived import SAME
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.crosscheck.report import CheckReport
-from nbcc.simulator.explore import explore
-from nbcc.simulator.replay import play
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.crosscheck.report import CheckReport
+from nbcc.simulator.lockstep.replay import play
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.lockstep.witness import witness
+from nbcc.simulator.search.explore import explore
 from nbcc.simulator.trace import Trace
-from nbcc.simulator.witness import witness
 
 
 def checked(world: str, examples: int) -> CheckReport:

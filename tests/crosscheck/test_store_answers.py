@@ -13,10 +13,10 @@ from nbcc.engine.errors import StorageError
 from nbcc.engine.storage.object_storage import ObjectStorage
 from nbcc.model import Protocol, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.crosscheck.mapping import MAPPING
-from nbcc.simulator.crosscheck.tour import tour
-from nbcc.simulator.systems.s3 import FAULTS, S3System, every_answer
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING
+from nbcc.simulator.lockstep.crosscheck.tour import tour
+from nbcc.simulator.lockstep.systems.s3 import FAULTS, S3System, every_answer
 
 
 def options(system: Any, world: str | None = None, protocol: str = "default") -> CheckOptions:
@@ -31,6 +31,13 @@ def options(system: Any, world: str | None = None, protocol: str = "default") ->
 
 def failing(world: World, protocol: Protocol, batches: object) -> S3System:
     return S3System(world, protocol)
+
+
+@pytest.mark.parametrize("histories", [6, pytest.param(200, marks=pytest.mark.nightly)])
+def test_writers_that_lose_the_lock_agree_although_requests_fail(histories: int) -> None:
+    """An object that exists may be another writer's: two of them claim one time or one number of the decision log."""
+    report = run(options(failing, "lost_lock", "decision-log"), examples=histories, seed=0)
+    assert report.agreed, report.sentence
 
 
 def test_the_engine_agrees_with_the_model_although_requests_fail() -> None:

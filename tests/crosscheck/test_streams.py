@@ -1,4 +1,4 @@
-"""Streams in histories: the engine's source and sink agree with the model's stream, whatever its checkpoint."""
+"""Streams in histories: the engine's source and sink agree with the model's stream, with every checkpoint."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 
 from nbcc.model import Model, Protocol, Record, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.crosscheck.generators import keys_of
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.systems.engine import EngineSystem
-from nbcc.simulator.systems.protocol import CannotPlay
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.crosscheck.generators import keys_of
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.users_factory import CannotPlay
 
 HISTORIES = 20
 
@@ -56,7 +56,7 @@ def outcome_of_second_write(ordering: int) -> dict[str, int]:
     key = keys_of(world, 0)[0]
     rows = {("w1", 1): Record(2, "w1.1"), ("w2", 1): Record(ordering, "w2.1")}
     system = CountedSystem(world, Protocol())
-    history = History(Model(world), system, {write: {(0, 1): {key: record}} for write, record in rows.items()})
+    history = PlayedHistory(Model(world), system, {write: {(0, 1): {key: record}} for write, record in rows.items()})
     take(history, "stream1", "copies_checkpoint")
     take(history, "w1")
     take(history, "stream1", "chooses_offset", "logs_offset", "sends_batch", "commits_batch")
@@ -68,7 +68,7 @@ def outcome_of_second_write(ordering: int) -> dict[str, int]:
     return dict(CountedSystem.outcomes)
 
 
-def take(history: History, actor: str, *actions: str) -> None:
+def take(history: PlayedHistory, actor: str, *actions: str) -> None:
     """Take steps of a stream by their names; without names, all steps of the actor."""
     for action in actions:
         history.take(next(step for step in history.enabled() if step.action == f"stream_{action}"))

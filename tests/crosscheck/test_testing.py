@@ -13,7 +13,7 @@ import pytest
 
 from nbcc.model import Model, Protocol, World
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.systems.model import ModelSystem
+from nbcc.simulator.lockstep.systems.model import ModelSystem
 from nbcc.testing import machine
 from tests.pages.readme import programs
 
@@ -58,7 +58,7 @@ def test_the_command_in_a_failure_replays_the_trace_that_was_kept(
         import_module("late_table").test_my_table()
 
     [command] = re.findall("see it again: nbcc (.*)$", str(failure.value), re.MULTILINE)
-    [kept] = Path("traces").iterdir()
+    [kept] = Path("traces").glob("*.json")
     assert command == f"replay {kept} --on late_table:MyTable"
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path != str(tmp_path)])  # as of a console script
     monkeypatch.delitem(sys.modules, "late_table")

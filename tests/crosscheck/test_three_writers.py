@@ -6,8 +6,8 @@ import pytest
 
 from examples.three_writers import conflicts, measure
 from nbcc.model import Model, Protocol, State, World
-from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.minimal_examples import Never
+from nbcc.simulator.lockstep.minimal_examples import Never
+from nbcc.simulator.search.explore import Verdict, explore
 
 
 def test_under_optimistic_concurrency_control_all_but_the_quickest_starve() -> None:

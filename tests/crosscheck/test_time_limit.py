@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
-from nbcc.simulator.crosscheck import check
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck import check
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems.registry import factory
 
 
 def test_no_history_starts_after_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:

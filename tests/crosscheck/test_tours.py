@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.simulator import mutants, specs
+from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
-from nbcc.simulator.crosscheck.check import CheckOptions
-from nbcc.simulator.crosscheck.mutated import options_of
-from nbcc.simulator.crosscheck.tour import tour
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions
+from nbcc.simulator.lockstep.crosscheck.tour import tour
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.search import mutants
+from tools.mutated import options_of
 
 SHARES = {"demo": 0.25, "cleaning_crash": 0.02, "rollback_resumed": 0.001}
 """The share of a tour in `make test`: the runs with the rarest steps. Nightly tests drive all of it."""
@@ -68,21 +69,21 @@ def test_a_tour_under_a_weaker_setting_is_a_tour_of_its_world() -> None:
 
 def test_the_command_prints_edges_and_minutes(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", "demo", "--tour", "--share", "0.05"]) is Exit.AGREES
-    said = capsys.readouterr().out
-    assert "edges of demo" in said
-    assert "0 disagreements" in said
+    printed = capsys.readouterr().out
+    assert "edges of demo" in printed
+    assert "0 disagreements" in printed
     assert run(["check", "demo", "--tour", "--share", "0.05", "--json"]) is Exit.AGREES
-    told = json.loads(capsys.readouterr().out)["systems"]["engine"]
-    assert told["all_edges"] > told["edges"] > 0
+    figures = json.loads(capsys.readouterr().out)["systems"]["engine"]
+    assert figures["all_edges"] > figures["edges"] > 0
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "message"),
     [
         (["--tour"], "a tour needs a world"),
         (["demo", "--tour", "--time", "5s"], "--tour takes --share, not --examples"),
     ],
 )
-def test_what_a_tour_cannot_do_is_said(asked: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_a_tour_cannot_do_is_refused(asked: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", *asked]) is Exit.BAD_INPUT
-    assert said in capsys.readouterr().err
+    assert message in capsys.readouterr().err

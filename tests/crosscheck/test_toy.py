@@ -6,19 +6,19 @@ import random
 
 import pytest
 
-from nbcc.simulator.crosscheck.disagreement import Disagreement
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.schedule import Pct, Random, Schedule, Swarm
+from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.schedule import Pct, Random, Schedule, Swarm
 
 from .toy import ROWS, ToyModel, ToySystem
 
 SCHEDULES = [Random(), Pct(length=8), Swarm(Random()), Swarm(Pct(length=8))]
 
 
-def play(schedule: Schedule, seed: int, bug: bool) -> History:
+def play(schedule: Schedule, seed: int, bug: bool) -> PlayedHistory:
     choose = random.Random(seed).randrange
     model = ToyModel()
-    history = History(model, ToySystem(bug), mapping=ROWS)
+    history = PlayedHistory(model, ToySystem(bug), mapping=ROWS)
     schedule.begin(choose, model.actors, [row.action for row in ROWS])
     while enabled := history.enabled():
         step = schedule.next(choose, enabled)
@@ -47,7 +47,7 @@ def test_without_the_bug_all_agree(schedule: Schedule) -> None:
 
 
 def test_an_action_without_a_row_is_a_disagreement_that_says_so() -> None:
-    history = History(ToyModel(), ToySystem(bug=False), mapping=ROWS[:1])
+    history = PlayedHistory(ToyModel(), ToySystem(bug=False), mapping=ROWS[:1])
     history.take(history.enabled()[0])
     with pytest.raises(Disagreement, match="the mapping has no row for adder_posts"):
         history.take(history.enabled()[-1])

@@ -11,12 +11,12 @@ import pytest
 
 from nbcc.model import Model, Protocol, Record, Step, World
 from nbcc.simulator import trace as traces
-from nbcc.simulator.crosscheck.generators import draw_batches, draw_world
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.replay import replay
-from nbcc.simulator.shrink import realised, shortest_violation
-from nbcc.simulator.systems.model import ModelSystem
-from nbcc.simulator.view.text import cell, render
+from nbcc.simulator.lockstep.crosscheck.generators import draw_batches, draw_world
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.replay import replay
+from nbcc.simulator.lockstep.shrink import realised, shortest_violation
+from nbcc.simulator.lockstep.systems.model import ModelSystem
+from nbcc.simulator.trace_text import cell, render
 
 LATE = [
     *["writer_requests_instant", "writer_starts_writing", "writer_writes_log"],
@@ -43,6 +43,13 @@ def test_json_and_back(trace: traces.Trace, tmp_path: Path) -> None:
     assert traces.load(path) == replace(trace, observed=({},) * len(trace.steps))
     assert traces.load(trace.handle, [tmp_path]).handle == trace.handle
     assert json.loads(path.read_text())["format"] == 1
+
+
+def test_a_reason_with_a_stack_is_saved_on_one_line(trace: traces.Trace, tmp_path: Path) -> None:
+    """A trace that `check` writes can be loaded, also one of a system that fails."""
+    failed = replace(trace, because="it failed: Py4JJavaError:\n\tat a.B.c(B.java:1)\r\n\x1b[31mat \ud800")
+    loaded = traces.load(traces.save(failed, tmp_path))
+    assert loaded.because == "it failed: Py4JJavaError: at a.B.c(B.java:1) \\x1b[31mat \\ud800"
 
 
 def test_a_handle_depends_on_steps_rows_world_and_protocol_alone(trace: traces.Trace) -> None:
@@ -82,7 +89,7 @@ def test_any_history_goes_through_json_and_back_and_observes_the_same(seed: int,
     choose = random.Random(seed).randrange
     world = draw_world(choose).replace(actors={"writer": 2, "compactor": 2, "reader": 1}, crashes=1)
     batches = draw_batches(choose, world)
-    history = History(Model(world), ModelSystem(Model(world)), batches)
+    history = PlayedHistory(Model(world), ModelSystem(Model(world)), batches)
     while enabled := history.enabled():
         history.take(enabled[choose(len(enabled))])
     trace = traces.Trace(world=world, protocol=Protocol(), steps=tuple(history.steps), batches=batches,
@@ -109,8 +116,8 @@ def test_text_is_fixed_width_with_the_handle_and_the_command(trace: traces.Trace
 
 
 def test_a_cell_leaves_out_whose_column_it_is() -> None:
-    said = [cell(Step("w1", action)) for action in ("writer_takes_lock", "actor_crashes", "lock_expires")]
-    assert said == ["takes lock", "crashes", "lock expires"]
+    cells = [cell(Step("w1", action)) for action in ("writer_takes_lock", "actor_crashes", "lock_expires")]
+    assert cells == ["takes lock", "crashes", "lock expires"]
     assert cell(Step("r1", "reader_ends_listing", (("seen", ("r1", "r2")),))) == "ends listing (seen r1 r2)"
     assert cell(Step("r1", "reader_ends_listing", (("seen", ()),))) == "ends listing (seen nothing)"
 

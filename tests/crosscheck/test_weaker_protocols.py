@@ -7,11 +7,11 @@ import os
 import pytest
 
 from nbcc.model.mechanisms import kinds
-from nbcc.model.mechanisms.rollback.options import Rollbacks
+from nbcc.model.mechanisms.rollback.rules import Rollbacks
 from nbcc.model.variants.windows import Windows
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems.registry import factory
 from tests.builders import by_day
 
 NOT_OURS = {
@@ -32,6 +32,9 @@ NOT_OURS = {
     "clustering-replaces", "occ-clustering", "replaced-file-ids", "log-compaction-delivered",
     "unclaimed-times",
     "state-checkpoint-after-restore", "state-checkpoint-by-request", "batch-known-by-its-number",
+    "metadata-entry-by-own-time", "metadata-compacts-pending", "metadata-barrier-held-back",
+    "resize-by-range", "resize-unchecked", "rfc-42-dual-write", "flink-1.2.0",
+    "shared-commits",  # test_free_commits plays the worlds that it has
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25 if os.environ.get("NBCC_BUDGET") == "nightly" else 12
@@ -54,5 +57,5 @@ def test_engine_and_model_agree_under(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(NOT_OURS))
 def test_a_setting_that_the_engine_cannot_be_put_under_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match=r"the engine does not support .*; run it on the model instead"):
+    with pytest.raises(ValueError, match="; run it on the model instead"):
         run(CheckOptions(factory("engine"), protocol=specs.protocol(name), readers=()), examples=1)

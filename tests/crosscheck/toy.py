@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from nbcc.model import Query, Step, World
-from nbcc.simulator.crosscheck.mapping import MappingRow
-from nbcc.simulator.systems import CannotStep
+from nbcc.simulator.lockstep.mechanism import MappingRow
+from nbcc.simulator.lockstep.systems import CannotStep
 
 ROWS = [
     MappingRow("adder_takes_ticket", "post", starts=True),

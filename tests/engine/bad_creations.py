@@ -16,17 +16,18 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
         {"schema": pa.schema([])},
         Refusal(BadInput, "Asked to create a table, but its schema has no columns: give it some."),
     ),
-    "a schema that is none": (
+    "not a schema": (
         {"schema": {"id": "string"}},
         Refusal(
-            BadInput, "Asked to create a table, but its schema is a dict: give a pyarrow Schema, a StructType or DDL."
+            BadInput, "Asked to create a table, but its schema is a dict: give a pyarrow Schema, a StructType, DDL, "
+            "or rows that have one."
         ),
     ),
     "a name inside a column that Avro lacks": (
         {"schema": SCHEMA.append(pa.field("b", pa.list_(pa.struct([("c d", pa.string())]))))},
         Refusal(
             BadInput,
-            "Asked to create a table with the column 'b', but the name of its field 'c d' is none in Avro: use "
+            "Asked to create a table with the column 'b', but its field 'c d' does not have a name in Avro: use "
             "letters, digits and _.",
         ),
     ),
@@ -48,7 +49,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
         {"schema": SCHEMA.append(pa.field("a b", pa.string()))},
         Refusal(
             BadInput,
-            "Asked to create a table with the column 'a b', but that is no name in Avro: use letters, digits and _.",
+            "Asked to create a table with the column 'a b', but that is not a name in Avro: use letters, digits and _.",
         ),
     ),
     "a column of Hudi's": (
@@ -91,7 +92,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
             " in record_key.",
         ),
     ),
-    "a record key that is no column": (
+    "a record key that is not a column": (
         {"record_key": "ID"},
         Refusal(
             BadInput,
@@ -113,14 +114,6 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
             "string, int or bigint.",
         ),
     ),
-    "two partition columns": (
-        {"partition_by": ["part", "a"]},
-        Refusal(
-            Unsupported,
-            "Asked to create a table with partition_by=['part', 'a'], but releases of Hudi disagree on the "
-            "keys of tables with several partition columns: partition by one column.",
-        ),
-    ),
     "a partition column of an odd type": (
         {"schema": SCHEMA.append(pa.field("b", pa.bool_())), "partition_by": "b"},
         Refusal(
@@ -137,7 +130,7 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
             "ordering_fields, or use merge_mode='COMMIT_TIME_ORDERING'.",
         ),
     ),
-    "an ordering column that is none": (
+    "an ordering field that is not a column": (
         {"ordering_fields": "tss"},
         Refusal(
             BadInput,
@@ -165,7 +158,8 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
         {"buckets": 0},
         Refusal(
             BadInput,
-            "Asked to create a table with buckets=0, but that is no number of file groups: give a whole number from 1.",
+            "Asked to create a table with buckets=0, but that is not a number of file groups: give a whole number"
+            " from 1.",
         ),
     ),
     "an unknown merge mode": (
@@ -221,15 +215,15 @@ CREATIONS: dict[str, tuple[dict[str, Any], Refusal]] = {
         {"options": {"hoodie.logfile.data.block.format": "orc"}},
         Refusal(
             BadInput,
-            "Asked to create a table with hoodie.logfile.data.block.format='orc', but that is no value of "
+            "Asked to create a table with hoodie.logfile.data.block.format='orc', but that is not a value of "
             "this option: use parquet or avro.",
         ),
     ),
-    "a size that is none": (
+    "not a size": (
         {"options": {"hoodie.logfile.max.size": "1 GB"}},
         Refusal(
             BadInput,
-            "Asked to create a table with hoodie.logfile.max.size='1 GB', but that is no value of this "
+            "Asked to create a table with hoodie.logfile.max.size='1 GB', but that is not a value of this "
             "option: use a whole number of bytes.",
         ),
     ),

@@ -25,15 +25,15 @@ def with_column(name: str, kind: pa.DataType) -> pa.Table:
 
 OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
     "a column is missing": (
-        lambda t: t.upsert(batch(("k1", 2, "x")).drop_columns(["a"])),
-        Refusal(BadInput, "Asked to write a batch, but it lacks 'a' (it has id, part, ts): add what is missing."),
+        lambda t: t.upsert(batch(("k1", 2, "x")).drop_columns(["part"])),
+        Refusal(BadInput, "Asked to write a batch, but it lacks 'part' (it has id, ts, a): add what is missing."),
     ),
     "a column is unknown": (
         lambda t: t.upsert(batch(("k1", 2, "x")).append_column("aa", [["y"]])),
         Refusal(
             BadInput,
             "Asked to write a batch, but the table has no column 'aa' (did you mean 'a'?); it has id, part, "
-            "ts, a: rename or drop it.",
+            "ts, a: rename or drop it, or add it by Table.alter_schema or by the write option mergeSchema=true.",
         ),
     ),
     "a column has another type": (
@@ -47,11 +47,12 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         lambda t: t.upsert(batch(("k1", 2, "x")).append_column("a", [["y"]])),
         Refusal(BadInput, "Asked to write a batch, but it has several columns called a: rename or drop all but one."),
     ),
-    "the batch is no table": (
+    "the batch is not a table": (
         lambda t: t.upsert([("k1", 2, "x")]),
         Refusal(
             BadInput,
-            "Asked to write a batch, but it is a list: give a Spark DataFrame, a pyarrow Table or a pandas DataFrame.",
+            "Asked to write a batch, but it is a list: give a Spark DataFrame, an Arrow table or batch, "
+            "or a DataFrame of pandas, polars or DuckDB.",
         ),
     ),
     "a key is null": (
@@ -157,24 +158,27 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         lambda t: t.as_of("yesterday"),
         Refusal(
             BadInput,
-            "Asked to read the table as of 'yesterday', but that is no time: a time is an Instant, 17 digits"
-            " yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+            "Asked to read the table as of 'yesterday', but that is not a time: a time is an Instant,"
+            " 17 digits yyyyMMddHHmmssSSS in UTC, a text such as '2026-11-28 16:00:00' (in UTC), "
+            "or a datetime with a time zone.",
         ),
     ),
-    "as of a day that is none": (
+    "as of a day that does not exist": (
         lambda t: t.as_of("20260231000000000"),
         Refusal(
             BadInput,
-            "Asked to read the table as of '20260231000000000', but that is no time: a time is an Instant, "
-            "17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+            "Asked to read the table as of '20260231000000000', but that is not a time: a time is an Instant, "
+            "17 digits yyyyMMddHHmmssSSS in UTC, a text such as '2026-11-28 16:00:00' (in UTC), "
+            "or a datetime with a time zone.",
         ),
     ),
     "as of digits of another alphabet": (
         lambda t: t.as_of("٢٠٢٦٠١٠١٠٠٠٠٠٠٠٠٠"),
         Refusal(
             BadInput,
-            "Asked to read the table as of '٢٠٢٦٠١٠١٠٠٠٠٠٠٠٠٠', but that is no time: a time is an Instant, "
-            "17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+            "Asked to read the table as of '٢٠٢٦٠١٠١٠٠٠٠٠٠٠٠٠', but that is not a time: a time is an Instant, "
+            "17 digits yyyyMMddHHmmssSSS in UTC, a text such as '2026-11-28 16:00:00' (in UTC), "
+            "or a datetime with a time zone.",
         ),
     ),
     "as of the year 999": (
@@ -189,8 +193,9 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         lambda t: t.as_of(datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=1)))),
         Refusal(
             BadInput,
-            "Asked to read the table as of 0001-01-01 00:00:00+01:00, but in UTC that is no year of four digits: a "
-            "time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+            "Asked to read the table as of 0001-01-01 00:00:00+01:00, but in UTC its year does not have four digits: a "
+            "time is an Instant, 17 digits yyyyMMddHHmmssSSS in UTC, a text such as '2026-11-28 16:00:00' (in UTC), "
+            "or a datetime with a time zone.",
         ),
     ),
     "as of a number": (
@@ -198,7 +203,8 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         Refusal(
             BadInput,
             "Asked to read the table as of 20260101000000002, but that is of type int: a time is an Instant,"
-            " 17 digits yyyyMMddHHmmssSSS in UTC, or a datetime with a time zone.",
+            " 17 digits yyyyMMddHHmmssSSS in UTC, a text such as '2026-11-28 16:00:00' (in UTC), "
+            "or a datetime with a time zone.",
         ),
     ),
     "as of an instant that is pending": (
@@ -242,7 +248,7 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
             "what has not happened yet cannot be read: use an earlier time.",
         ),
     ),
-    "a compaction nobody planned": (
+    "a compaction without a plan": (
         lambda t: t.run_compaction(tick(7)),
         Refusal(
             BadInput,
@@ -250,12 +256,12 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
             " time: schedule one first; none is pending.",
         ),
     ),
-    "an operation nobody knows": (
+    "an unknown operation": (
         lambda t: t.run("vacuum"),
         Refusal(
             BadInput,
             "Asked to run 'vacuum', but the operations are alter_schema, archive, as_of, bulk_insert, changes, "
-            "checkpoint_state, clean, cluster, collect, compact, delete, delete_partition, delete_savepoint, "
+            "checkpoint_state, clean, cluster, collect, compact, convert, delete, delete_partition, delete_savepoint, "
             "file_slices, incremental, insert_overwrite, log_compact, maintain, publish_decided, read_optimized, "
             "replaced, restore, rollback, "
             "run_clean, run_compaction, run_log_compaction, run_restore, run_rollback, savepoint, schedule_clean,"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nbcc.simulator.s3.server import Bucket, s3_server
+from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ from typing import Any
 
 from nbcc.engine import Context, Table
 from nbcc.engine.data.jobs import InProcessJobs
-from nbcc.engine.storage import Entry, Storage
+from nbcc.engine.storage import Entry, Listable, Storage
 
 
 @dataclass
-class Hooked:
+class Hooked(Listable):
     """Before the first put (or what `on` names) of a path that contains `moment`, `meanwhile` happens."""
 
     inner: Storage

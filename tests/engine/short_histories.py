@@ -21,7 +21,6 @@ from tests.builders.tables import batch, keys, make_table, state
 
 from .hooked import during
 
-STEPS: Final = 18
 BY_EVENT_TIME: Final = "EVENT_TIME_ORDERING"
 Winners = Mapping[str, tuple[int, str | None]]
 """Key -> the ordering value and the value of the record that wins; the value of a delete is None."""
@@ -49,9 +48,9 @@ class History:
         self.now = self.after[completion_of(instant)] = winners
         self.requested.add(instant.requested)
 
-    def _write(self, table: Table) -> None:
+    def _write(self, table: Table, deletes: float = 0.25) -> None:
         key, ordering = self.chance.choice(("k0", "k0", "k0", "k1")), self.chance.choice((1, 1, 2))
-        value = None if self.chance.random() < 0.25 else f"{len(self.after)}"
+        value = None if self.chance.random() < deletes else f"{len(self.after)}"
         row = (key, ordering)
         instant = table.delete(keys(row)) if value is None else table.upsert(batch((*row, value)))
         by_event_time = table.config.merge_mode == BY_EVENT_TIME
@@ -60,6 +59,9 @@ class History:
 
     def write(self) -> None:
         self._write(self.table)
+
+    def delete(self) -> None:
+        self._write(self.table, deletes=1)
 
     def overtake(self) -> None:
         """Complete a write while an older one has put its log and is pending."""
@@ -92,7 +94,7 @@ class History:
         self.table.archive(retained=1)
 
     def clean(self) -> None:
-        self.table.clean(retained=2)
+        self.table.clean(retained=self.chance.choice((1, 2)))
 
     def save(self) -> None:
         with suppress(BadInput, Cleaned):  # nothing has completed, or it has a savepoint
@@ -113,7 +115,7 @@ class History:
             del self.saved[newer]
         if self.table.restore(to) is None:  # nothing to undo
             return
-        left = [each for each in self.table.context.whole(load(self.table.context.storage)).completed if each.writes]
+        left = [each for each in self.table.context.history().whole.completed if each.writes]
         times, names = {completion_of(each) for each in left}, {each.requested for each in left}
         self.now = self.saved[to]
         self.after = {time: winners for time, winners in self.after.items() if time in times}
@@ -134,17 +136,37 @@ class History:
 
 
 Operation = Callable[[History], None]
-ALWAYS: Final[Mapping[Operation, int]] = {History.write: 30, History.finish: 14, History.checkpoint: 12}
-TOGETHER: Final[tuple[Mapping[Operation, int], ...]] = (
-    {History.plan_compaction: 14, History.overtake: 20},
-    {History.plan_log_compaction: 16, History.overtake: 10},
-    {History.plan_log_compaction: 16, History.replaces: 12},
-    {History.plan_compaction: 14, History.archive: 16, History.replaces: 6},
-    {History.plan_compaction: 14, History.archive: 10, History.clean: 8},
-    {History.plan_compaction: 8, History.save: 10, History.restore: 8, History.drop: 2},
-    {History.plan_log_compaction: 8, History.save: 10, History.restore: 8},
-)
-"""What meets in one history, each operation with its weight. A mixture of everything meets too seldom."""
+Weights = Mapping[Operation, int]
+ALWAYS: Final[Weights] = {History.write: 30, History.finish: 14, History.checkpoint: 12}
+
+
+def together(**weights: int) -> tuple[tuple[int, Weights]]:
+    """One phase, with the usual operations and some others."""
+    return ((18, {**ALWAYS, **{getattr(History, name): weight for name, weight in weights.items()}}),)
+
+
+MIXES: Final[Mapping[str, tuple[tuple[int, Weights], ...]]] = {
+    "late writes": together(plan_compaction=14, overtake=20),
+    "kept deletes": (
+        (5, {History.delete: 3, History.write: 1}),
+        (7, {History.plan_compaction: 2, History.finish: 3, History.checkpoint: 3}),
+        (6, {History.write: 4, History.checkpoint: 1}),
+    ),
+    "late logs": together(plan_log_compaction=16, overtake=10),
+    "hidden logs": together(plan_log_compaction=16, replaces=12),
+    "archive": together(plan_compaction=14, archive=16, replaces=6),
+    "cleaned archive": together(plan_compaction=14, archive=10, clean=8),
+    "restores": together(plan_compaction=8, save=10, restore=8, drop=2),
+    "restored logs": together(plan_log_compaction=8, save=10, restore=8),
+    "retired": (
+        (8, {History.write: 3, History.plan_log_compaction: 2}),
+        (8, {History.replaces: 3, History.clean: 3, History.archive: 3, History.checkpoint: 1}),
+        (8, {History.plan_compaction: 3, History.finish: 4, History.write: 2, History.clean: 1}),
+    ),
+}
+"""What meets in one history: phases, each with its number of steps and the weight of each operation. A mixture of
+everything meets too seldom. In the last one a log compaction is pending while its inputs are hidden and retired.
+"""
 
 
 def values(winners: Winners) -> Mapping[str, str]:
@@ -155,16 +177,16 @@ def read(rows: Any) -> Mapping[str, str]:
     return {key: value for key, _, value in state(rows)}
 
 
-def play(folder: Path, seed: int) -> History:
-    """Play one history in a new table. A new process reads the snapshot after each step, and the older states at the
-    end.
+def play(folder: Path, mix: str, seed: int) -> History:
+    """Play one history of a mix in a new table. A new process reads the snapshot after each step, and the older states
+    at the end.
     """
-    chance = random.Random(seed)
+    chance = random.Random(f"{mix} {seed}")
     mode = chance.choice((BY_EVENT_TIME, "COMMIT_TIME_ORDERING"))
-    history = History(make_table(folder / f"{seed}", merge_mode=mode), chance)
-    weights = {**ALWAYS, **chance.choice(TOGETHER)}
-    for operation in chance.choices(list(weights), list(weights.values()), k=STEPS):
-        operation(history)
-        assert read(fresh(history.table).snapshot()) == values(history.now), operation.__name__
+    history = History(make_table(folder / f"{mix} {seed}", merge_mode=mode), chance)
+    for steps, weights in MIXES[mix]:
+        for operation in chance.choices(list(weights), list(weights.values()), k=steps):
+            operation(history)
+            assert read(fresh(history.table).snapshot()) == values(history.now), operation.__name__
     history.judge()
     return history

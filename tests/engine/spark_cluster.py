@@ -176,8 +176,8 @@ def other_disk(spark: Any, folder: Path) -> None:
     from nbcc.engine.errors import CannotRun
 
     table = table_on(spark, LocalStorage("file:///proc/self/cwd/elsewhere"))
-    said = r"a task on the table at file:///proc/self/cwd/elsewhere, but the folder \S+ of the executor on \S+ does not"
-    with pytest.raises(CannotRun, match=said):
+    text = r"a task on the table at file:///proc/self/cwd/elsewhere, but the folder \S+ of the executor on \S+ does not"
+    with pytest.raises(CannotRun, match=text):
         table.upsert(rows(spark, "old"))
     assert table.timeline() == ()
     for place in ("a", "b"):

@@ -9,21 +9,19 @@ from pathlib import Path
 import pytest
 
 from nbcc.engine.storage import open_storage
-from nbcc.engine.timeline import archive as archived
-from nbcc.engine.timeline import loading, lsm
+from nbcc.engine.timeline import archive_reader, lsm
 from nbcc.engine.timeline.archive import Archive
 from nbcc.engine.timeline.archive_files import ArchiveFile
 from nbcc.engine.timeline.instant import Instant
 from nbcc.engine.timeline.timeline import FOLDER
+from tests.builders.archived_tables import answers, grown, reopened
 from tests.builders.files import t
 from tests.builders.tables import batch, make_table, tick
-
-from .test_format_timeline import archive as write_archive
-from .test_table_archive import answers, grown, reopened
+from tests.builders.timeline_states import archive as write_archive
 
 
 def test_content_that_is_no_longer_in_memory_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archived, "ROWS_KEPT", 1)
+    monkeypatch.setattr(archive_reader, "ROWS_KEPT", 1)
     table, done = grown(tmp_path)
     before = answers(table, done)
     for retained in (4, 2, 1):
@@ -33,7 +31,7 @@ def test_content_that_is_no_longer_in_memory_is_read_again(tmp_path: Path, monke
     archive = fresh.context.commits.archive
     assert len(archive.files()) == 3
     archive.instants()
-    assert len(archive._rows) == 1
+    assert len(archive._reader._cached) == 1
 
 
 def test_a_process_forgets_what_a_merge_has_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,9 +44,9 @@ def test_a_process_forgets_what_a_merge_has_replaced(tmp_path: Path, monkeypatch
         table.archive(retained=1)
         archive.refresh()
         archive.timeline()
-    assert archive._rows.keys() == archive._instants.keys() == set(archive.files())
+    assert archive._reader._cached.keys() == archive._indexes.keys() == set(archive.files())
     paths = {f"{FOLDER}/{instant.file_name}" for instant in table.timeline() if instant.completed}
-    assert loading._SOUND[table.context.storage.url] == paths
+    assert table.context.commits.decoded.listings.sound == paths
 
 
 def test_an_archived_instant_is_found_by_its_time_and_action(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from nbcc.engine import Table, open_table
 from nbcc.engine.errors import Damaged, NbccError
-from nbcc.engine.storage import Entry, Storage
+from nbcc.engine.storage import Entry, Listable, Storage
 from nbcc.engine.timeline import load
-from nbcc.engine.timeline.archive import HISTORY, VERSION
 from nbcc.engine.timeline.archive_files import encode_rows
+from nbcc.engine.timeline.archive_reader import HISTORY, VERSION
 from nbcc.engine.timeline.state_checkpoint import checkpoint_paths
 from nbcc.engine.timeline.timeline import FOLDER
 from tests.builders.tables import batch, context, make_table
@@ -23,7 +23,7 @@ Fault = Callable[[str, int, bytes], bytes]
 """From a path, how often it was read, and its content, to what a read returns."""
 
 
-class Faulty:
+class Faulty(Listable):
     """A storage whose reads may come short."""
 
     def __init__(self, storage: Storage, fault: Fault) -> None:
@@ -99,7 +99,7 @@ def test_no_short_read_of_an_instant_or_plan_is_archived(read: int, tmp_path: Pa
         assert fresh.snapshot().equals(rows)
         fresh.archive(retained=1)
         assert again(table).snapshot().equals(rows)
-        assert load(table.context.storage).archived
+        assert load(table.context.storage).lacks_archived
 
 
 @pytest.mark.parametrize("where", [".parquet", "manifest_1"])

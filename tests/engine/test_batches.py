@@ -7,21 +7,20 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.actions import upsert
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.data.tasks import WriteTask, WrittenFile
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import load
-from nbcc.engine.writes import idempotency
+from nbcc.engine.writes import data_write, idempotency
 from nbcc.engine.writes.commit_protocol import request
 from nbcc.engine.writes.idempotency import EXTRA, FOLDER, repeated
 from nbcc.model import Model, Protocol, World
 from nbcc.model.mechanisms.exactly_once import rows_of
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems.registry import factory
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 SENT_AGAIN = specs.world("sent_again")
@@ -77,7 +76,7 @@ def test_a_batch_of_an_older_release_is_answered_without_a_comparison(
 ) -> None:
     """Its commit records no digest."""
     with monkeypatch.context() as patch:
-        patch.setattr(upsert, "extra", lambda batch_id, digest: {EXTRA: batch_id})
+        patch.setattr(data_write, "extra", lambda batch_id, digest: {EXTRA: batch_id})
         first = table.upsert(rows("a"), batch_id="orders/7")
     assert table.upsert(rows("b"), batch_id="orders/7") == first
 
@@ -159,9 +158,9 @@ def test_an_attempt_that_failed_does_not_count(table: Table) -> None:
 
 def test_an_optimistic_writer_meets_its_own_first_attempt(table: Table, tmp_path: Path) -> None:
     optimistic = Table.open(None, tmp_path / "t", concurrency_mode="OPTIMISTIC_CONCURRENCY_CONTROL")
-    sealed = request(optimistic.context, "deltacommit")[1]
+    at_request = request(optimistic.context, "deltacommit")[1]
     first = table.upsert(rows("a"), batch_id="orders/7")
-    assert sealed.find(first.requested) is None
+    assert at_request.find(first.requested) is None
     assert optimistic.upsert(rows("a"), batch_id="orders/7") == first
 
 

@@ -121,3 +121,9 @@ def test_the_clocks_of_executors_do_not_matter(tmp_path: Path, monkeypatch: pyte
     assert {row["_hoodie_commit_time"] for row in table.snapshot().to_pylist()} == {first.requested, last.requested}
     names = [path.name for path in (tmp_path / "t").rglob("*") if ".log." in path.name or path.suffix == ".parquet"]
     assert all(any(each.requested in name for each in (first, done, last)) for name in names)
+
+
+def test_the_clock_of_another_machine_keeps_requests_and_completions_apart() -> None:
+    there = WallClock(0, splits=True).of_another_machine(lambda: time.time_ns() + 150_000_000, 0)
+    assert {to_millis(there.take_unlocked()) % 2 for _ in range(5)} == {0}
+    assert {to_millis(there.take()) % 2 for _ in range(5)} == {1}

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from nbcc import Table
-from nbcc.engine.data.jobs import InProcessJobs
-from nbcc.engine.data.tasks import WriteTask, WrittenFile
+from nbcc.engine.config.concurrency import OPTIMISTIC
 from nbcc.engine.errors import BadInput, Conflict
-
-SCHEMA = pa.schema([("id", pa.string()), ("day", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
-OPTIMISTIC = "OPTIMISTIC_CONCURRENCY_CONTROL"
-
-
-class Meanwhile(InProcessJobs):
-    """Writes, and then lets others do something before the operation goes on."""
-
-    def __init__(self, jobs: InProcessJobs, *others: Callable[[], object]) -> None:
-        super().__init__(jobs._storage, jobs._names)
-        self.others = list(others)
-
-    def write(self, data: pa.Table, task: WriteTask) -> list[WrittenFile]:
-        files = super().write(data, task)
-        if self.others:
-            self.others.pop(0)()
-        return files
+from tests.builders.concurrent_writes import SCHEMA, overtaken
 
 
 @pytest.fixture
@@ -44,12 +25,6 @@ def rows(value: str, ts: int = 1, day: str = "mon", keys: str = "ab") -> pa.Tabl
     return pa.Table.from_pylist([{"id": k, "day": day, "ts": ts, "value": value} for k in keys], SCHEMA)
 
 
-def beside(table: Table, *others: Callable[[], object]) -> Table:
-    """The table of a writer beside whom others get things done, one at a time, after its data phases."""
-    assert isinstance(table.context.jobs, InProcessJobs)
-    return Table(replace(table.context, jobs=Meanwhile(table.context.jobs, *others)), table.config)
-
-
 def values(table: Table) -> set[str]:
     return set(table.snapshot()["value"].to_pylist())
 
@@ -57,7 +32,7 @@ def values(table: Table) -> set[str]:
 def test_the_second_of_two_overlapping_writes_gives_way_and_leaves_nothing(table: Table, tmp_path: Path) -> None:
     other = Table.open(None, tmp_path / "t")
     with pytest.raises(Conflict, match=r"requested at .* has written bucket 0 of day=mon and completed at") as aborted:
-        beside(table, lambda: other.upsert(rows("theirs"))).upsert(rows("ours", ts=2))
+        overtaken(table, lambda: other.upsert(rows("theirs"))).upsert(rows("ours", ts=2))
 
     (theirs,) = table.timeline()
     assert aborted.value.against == theirs.requested
@@ -69,29 +44,29 @@ def test_the_second_of_two_overlapping_writes_gives_way_and_leaves_nothing(table
 def test_a_retry_is_a_new_instant(table: Table, tmp_path: Path) -> None:
     other = Table.open(None, tmp_path / "t")
     twice = [lambda: other.upsert(rows("first")), lambda: other.upsert(rows("second"))]
-    done = beside(table, *twice).upsert(rows("ours", ts=2), retries=2)
+    done = overtaken(table, *twice).upsert(rows("ours", ts=2), retries=2)
     assert [i.requested for i in table.timeline()][-1] == done.requested
     assert values(table) == {"ours"}
     with pytest.raises(Conflict):
-        beside(table, *twice).upsert(rows("ours", ts=3), retries=1)
+        overtaken(table, *twice).upsert(rows("ours", ts=3), retries=1)
 
 
 def test_writes_that_share_no_bucket_do_not_meet(table: Table, tmp_path: Path) -> None:
     other = Table.open(None, tmp_path / "t")
-    beside(table, lambda: other.upsert(rows("theirs", day="tue"))).upsert(rows("ours"))
+    overtaken(table, lambda: other.upsert(rows("theirs", day="tue"))).upsert(rows("ours"))
     assert values(table) == {"ours", "theirs"}
 
 
 def test_a_compaction_never_stands_against_a_writer(table: Table, tmp_path: Path) -> None:
     table.upsert(rows("old"))
     other = Table.open(None, tmp_path / "t")
-    beside(table, other.compact).upsert(rows("ours", ts=2))
+    overtaken(table, other.compact).upsert(rows("ours", ts=2))
     assert values(table) == {"ours"}
 
 
 def test_each_writer_may_open_the_table_in_a_mode_of_its_own(table: Table, tmp_path: Path) -> None:
     other = Table.open(None, tmp_path / "t", concurrency_mode="non_blocking_concurrency_control")
-    beside(other, lambda: table.upsert(rows("optimistic", ts=2))).upsert(rows("non-blocking"))
+    overtaken(other, lambda: table.upsert(rows("optimistic", ts=2))).upsert(rows("non-blocking"))
     assert len(table.timeline()) == 2
     assert values(table) == {"optimistic"}
     with pytest.raises(BadInput, match="there is no such mode"):
@@ -108,4 +83,4 @@ def test_rows_that_rest_on_a_read_are_refused_once_that_has_changed(table: Table
         table.upsert(rows("computed", day="wed"), based_on=seen, reads=["day=mon"], retries=3)
     other = Table.open(None, tmp_path / "t")
     with pytest.raises(Conflict):
-        beside(table, lambda: other.upsert(rows("new", day="tue"))).upsert(rows("ours", ts=4), reads=["day=tue"])
+        overtaken(table, lambda: other.upsert(rows("new", day="tue"))).upsert(rows("ours", ts=4), reads=["day=tue"])

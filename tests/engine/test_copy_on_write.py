@@ -11,10 +11,9 @@ import pytest
 
 from nbcc import Table
 from nbcc.engine.errors import Conflict, Unsupported
+from tests.builders.concurrent_writes import overtaken
+from tests.builders.hudi_rs import same
 from tests.builders.tables import batch, keys, make_table, state
-
-from .test_conflicts import beside
-from .test_table_hudi_rs import same
 
 OPTIMISTIC = {"table_type": "COPY_ON_WRITE", "concurrency_mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
@@ -58,8 +57,8 @@ def test_hudi_rs_reads_every_state_alike(shape: dict[str, Any], tmp_path: Path) 
 
 def test_of_two_writers_of_one_file_the_second_gives_way_and_merges_when_it_tries_again(table: Table) -> None:
     with pytest.raises(Conflict):
-        beside(table, lambda: table.upsert(batch(("a", 1, "theirs")))).upsert(batch(("b", 1, "ours")))
-    beside(table, lambda: table.upsert(batch(("a", 2, "theirs")))).upsert(batch(("b", 1, "ours")), retries=1)
+        overtaken(table, lambda: table.upsert(batch(("a", 1, "theirs")))).upsert(batch(("b", 1, "ours")))
+    overtaken(table, lambda: table.upsert(batch(("a", 2, "theirs")))).upsert(batch(("b", 1, "ours")), retries=1)
     assert state(table.snapshot()) == {("a", 2, "theirs"), ("b", 1, "ours")}
 
 

@@ -14,12 +14,14 @@ from nbcc.engine.audit import why
 from nbcc.engine.errors import Damaged, Missing, NbccError, Unsupported
 from nbcc.engine.file_names import parse_base, parse_log
 from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks
+from nbcc.engine.files.slices import load_slices, to_read
 from nbcc.engine.timeline import CommitMetadata, Instant, WriteStat, decode_commit, encode_commit, own_extra
 from nbcc.engine.timeline.decisions import FOLDER as DECISIONS
-from nbcc.engine.timeline.decisions import Decision, last_decision, put_decision
+from nbcc.engine.timeline.decisions import Decision, last_entry, put_decision
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.simulator.cli.main import run as command
-from tests.builders.files import hudi_table
+from tests.builders.data_file_paths import data_files
+from tests.builders.files import HUDI_TABLES, hudi_table
 from tests.builders.tables import TickClock, batch, context, keys, make_table
 
 FORMATS = {"hoodie.logfile.data.block.format": "avro"}, {"hoodie.logfile.data.block.format": "parquet"}
@@ -45,12 +47,6 @@ def hudi_folder(folder: Path) -> Path:
     """A table of Hudi's with logs that no compaction has taken."""
     storage = hudi_table("hudi120_00_mor_event_b4_avro", folder)
     return Path(storage.url.removeprefix("file://"))
-
-
-def data_files(folder: Path) -> list[Path]:
-    """Base files and logs, in the order in which their writes were requested."""
-    names = {path: parse_base(path.name) or parse_log(path.name) for path in folder.rglob("*") if path.is_file()}
-    return sorted((path for path in names if names[path]), key=lambda path: str(getattr(names[path], "instant", "")))
 
 
 def reopened(folder: Path, table: Table) -> Table:
@@ -267,7 +263,7 @@ def test_a_torn_decision_does_not_count_as_absent(content: bytes, tmp_path: Path
     assert put_decision(storage, Decision(1, "time", "20260101000000001", "", "20260101000000001"))
     storage.put(f"{DECISIONS}/{2:020d}", content)
     with pytest.raises(Damaged, match="read the decision 2"):
-        last_decision(storage)
+        last_entry(storage)
 
 
 def test_a_decided_instant_that_is_torn_is_not_taken_for_published(tmp_path: Path) -> None:
@@ -280,3 +276,31 @@ def test_a_decided_instant_that_is_torn_is_not_taken_for_published(tmp_path: Pat
     table = reopened(tmp_path, table)
     table.upsert(batch(("b", 1, "x")))
     assert table.snapshot()["id"].to_pylist() == ["a", "b"]
+
+
+@pytest.mark.parametrize("name", HUDI_TABLES)
+def test_a_missing_file_of_another_engine_is_an_error_and_not_fewer_rows(name: str, tmp_path: Path) -> None:
+    """Hudi's readers that list folders return the other rows. Files that no snapshot needs may be missing."""
+    storage = hudi_table(name, tmp_path)
+    whole = Table.open(None, storage.url)
+    timeline = whole.context.history().whole
+    slices = to_read(load_slices(storage, timeline, whole.context.commits, whole.context.rules), whole.context.rules)
+    needed = {path for piece in slices for path in piece.paths}
+    listed = {stat.path for i in timeline.completed if i.writes for stat in whole.context.commits.commit(i).stats}
+    expected = whole.snapshot()
+    for path in sorted(entry.path for entry in storage.list("") if entry.path[0] != "." or ".log." in entry.path):
+        if parse_base(path.rpartition("/")[2]) or parse_log(path.rpartition("/")[2]):
+            data = storage.get(path)
+            storage.delete(path)
+            if path in needed & listed:
+                with pytest.raises(Missing, match="a completed commit lists the file, and it is missing"):
+                    Table.open(None, storage.url).snapshot()
+            elif path not in needed:
+                assert Table.open(None, storage.url).snapshot().equals(expected)
+            storage.put(path, data)
+    bases = {piece.base.path for piece in slices if piece.base} & listed
+    for path in bases:
+        storage.delete(path)
+        with pytest.raises(Missing):
+            Table.open(None, storage.url).read_optimized()
+        break

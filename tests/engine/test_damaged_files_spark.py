@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nbcc import Limits, Table, set_limits
+from tests.builders.data_file_paths import data_files
 from tests.builders.tables import batch, make_table
-
-from .test_damaged_files import data_files
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

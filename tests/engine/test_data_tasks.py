@@ -13,18 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbcc.engine.data.columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, IS_DELETED, PARTITION_PATH, RECORD_KEY
-from nbcc.engine.data.jobs import (
+from nbcc.engine.data.jobs import InProcessJobs
+from nbcc.engine.data.layers import COMMIT_TIME_ORDERING, EVENT_TIME
+from nbcc.engine.data.tasks import (
     ChangesTask,
     CompactTask,
-    InProcessJobs,
+    LogFormat,
     LogInput,
     ReadTask,
+    TableShape,
     WindowTask,
     WriteTask,
     WrittenFile,
 )
-from nbcc.engine.data.layers import COMMIT_TIME_ORDERING, EVENT_TIME
-from nbcc.engine.data.tasks import LogFormat, TableShape
 from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.file_names import LogName
 from nbcc.engine.files.delete_block import encode_deletes
@@ -50,8 +51,8 @@ class Lab:
         self.shape = of
         self.logs: list[LogInput] = []
 
-    def write(self, number: int, *rows: tuple[Any, ...], max_file_bytes: int = 1 << 30) -> list[WrittenFile]:
-        written = self.jobs.write(rows_and_deletes(*rows), WriteTask(self.shape, instant(number), max_file_bytes))
+    def write(self, number: int, *rows: tuple[Any, ...], max_log_bytes: int = 1 << 30) -> list[WrittenFile]:
+        written = self.jobs.write(rows_and_deletes(*rows), WriteTask(self.shape, instant(number), max_log_bytes))
         self.logs += [LogInput(file.path, instant(number)) for file in written]
         return written
 
@@ -135,7 +136,7 @@ def test_groups_rise_and_each_partition_says_that_it_is_one(tmp_path: Path) -> N
 
 
 def test_a_file_limit_of_one_byte_gives_each_row_a_version(lab: Lab) -> None:
-    written = lab.write(1, ("b", 1, "x"), ("a", 2, None), ("c", 3, "y"), max_file_bytes=1)
+    written = lab.write(1, ("b", 1, "x"), ("a", 2, None), ("c", 3, "y"), max_log_bytes=1)
     assert [(file.version, file.rows, file.deletes) for file in written] == [(1, 1, 0), (2, 0, 1), (3, 1, 0)]
     assert lab.state(lab.slice()) == {"b": (1, "x"), "c": (3, "y")}
 
@@ -209,7 +210,7 @@ def test_tombstones_keep_a_late_update_hidden(lab: Lab) -> None:
 
 
 def test_a_delete_without_ordering_value_is_no_tombstone(lab: Lab) -> None:
-    """As Hudi's SQL DELETE writes it: whatever comes later wins over it, so nothing is to be remembered."""
+    """As Hudi's SQL DELETE writes it: every later record wins over it, so nothing is to be remembered."""
     lab.write(1, ("a", 5, "x"), ("b", 5, "x"))
     lab.put(2, encode_deletes(pa.array(["a"]), "", None, instant(2), lab.shape.avro_schema))
     assert lab.state(lab.slice()) == {"b": (5, "x")}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,25 +12,31 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from nbcc.engine.actions import operations, schedule_rollback
+from nbcc.engine.actions import operations, schedule_clean, schedule_rollback
 from nbcc.engine.config import to_properties
-from nbcc.engine.config.options import DECISION
+from nbcc.engine.config.concurrency import OPTIMISTIC
+from nbcc.engine.config.options import DECISION, SKEW
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.definition.load import PROPERTIES
-from nbcc.engine.errors import BadInput, LockTimeout, Unsupported
+from nbcc.engine.errors import BadInput, Conflict, LockTimeout, Unsupported
 from nbcc.engine.rules import Rules
+from nbcc.engine.storage import Entry
+from nbcc.engine.storage.object_storage import ObjectStorage
 from nbcc.engine.table import Table
-from nbcc.engine.timeline.decisions import FOLDER, Decision, last_decision, put_decision
+from nbcc.engine.timeline import Instant
+from nbcc.engine.timeline.decisions import FOLDER, Decision, last_entry, put_decision
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
+from nbcc.engine.timeline.timeline import FOLDER as TIMELINE
 from nbcc.engine.writes.commit_protocol import request
 from nbcc.engine.writes.decision_log import catch_up, decide
 from nbcc.model import World
-from nbcc.simulator.control.calls import kind_of
-from nbcc.simulator.control.footprints import Access
-from nbcc.simulator.control.harness import Handle, Harness
-from nbcc.simulator.systems.rows import table_config
+from nbcc.simulator.lockstep.control.calls import kind_of
+from nbcc.simulator.lockstep.control.footprints import Access
+from nbcc.simulator.lockstep.control.harness import Handle, Harness
+from nbcc.simulator.lockstep.s3.server import Bucket
+from nbcc.simulator.lockstep.systems.rows import table_config
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 
@@ -51,15 +59,15 @@ def test_every_commit_and_every_plan_has_a_number(table: Table, tmp_path: Path) 
     done = table.compact()
     assert done is not None
     assert sorted(path.name for path in (tmp_path / "t" / FOLDER).iterdir()) == [f"{n:020d}" for n in range(1, 5)]
-    last = last_decision(table.context.storage)
+    last = last_entry(table.context.storage)
     assert last is not None
-    assert (last.number, last.instant) == (4, done)
+    assert (last.number, [item.instant for item in last.items]) == (4, [done])
     assert (first.completed or "") < (second.completed or "") < done.requested < (done.completed or "")
     assert [row["id"] for row in table.snapshot().to_pylist()] == ["a", "b"] or len(table.snapshot()) == 2
 
 
 def test_what_the_dead_decided_is_published_by_the_next(table: Table) -> None:
-    """Readers see nothing of a commit that is only decided, and all of it once anybody has decided more."""
+    """Readers see nothing of a commit that is only decided, and all of it once any actor has decided more."""
     storage = table.context.storage
     gone = table.upsert(rows("a"))
     storage.delete(f".hoodie/timeline/{gone.file_name}")  # as if its writer had died between deciding and publishing
@@ -80,13 +88,13 @@ def test_a_number_is_taken_once_and_the_time_grows(table: Table) -> None:
 
 def test_a_settled_time_takes_a_number(table: Table) -> None:
     table.upsert(rows("a"))
-    before = last_decision(table.context.storage)
+    before = last_entry(table.context.storage)
     now = table.context.clock.take()
     assert len(table.as_of(now)) == 1
-    after = last_decision(table.context.storage)
+    after = last_entry(table.context.storage)
     assert before is not None
     assert after is not None
-    assert (after.number, after.kind) == (before.number + 1, "time")
+    assert (after.number, after.items[0].kind) == (before.number + 1, "time")
     assert after.time >= now
 
 
@@ -100,9 +108,28 @@ def failed(table: Table) -> Table:
 def test_the_plan_of_a_rollback_takes_a_number_and_its_completion_another(table: Table) -> None:
     table.upsert(rows("a"))
     undone = failed(table).rollback()
-    last = last_decision(table.context.storage)
+    last = last_entry(table.context.storage)
     assert last is not None
-    assert (last.number, last.kind, last.instant) == (3, "commit", undone[0])
+    assert (last.number, last.items[0].kind, last.items[0].instant) == (3, "commit", undone[0])
+
+
+def plan_of_clean(table: Table) -> Instant | None:
+    for _ in range(3):
+        table.compact()
+        table.upsert(rows("a"))
+    return schedule_clean.run(table.context, table.config, retained=1)
+
+
+@pytest.mark.parametrize(
+    "plan", [plan_of_clean, lambda table: table.schedule_log_compaction()], ids=["clean", "log compaction"]
+)
+def test_the_plan_of_a_service_takes_a_number(table: Table, plan: Callable[[Table], Instant | None]) -> None:
+    for key in "aaa":
+        table.upsert(rows(key))
+    planned, last = plan(table), last_entry(table.context.storage)
+    assert planned is not None
+    assert last is not None
+    assert [(item.kind, item.instant) for item in last.items] == [("plan", planned)]
 
 
 def test_a_rollback_that_finds_its_number_taken_looks_again(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -137,14 +164,55 @@ def test_it_is_a_property_of_the_table_that_writers_must_know(table: Table, tmp_
     properties.write_text(text.replace("=decision-log,", "=decision-log-2,"))
     with pytest.raises(Unsupported, match="its writers must know the features decision-log-2"):
         Table.open(None, tmp_path / "t").upsert(rows("a"))
-    with pytest.raises(BadInput, match="use lock or log"):
+    with pytest.raises(BadInput, match="use lock, log, shared or free"):
         made(tmp_path / "u", **{DECISION: "quorum"})
 
 
 def test_an_entry_of_another_format_is_refused(table: Table) -> None:
-    table.context.storage.put(f"{FOLDER}/{1:020d}", b'{"format": 2}\n')
-    with pytest.raises(Unsupported, match="read the decision 1, but it has format 2"):
+    table.context.storage.put(f"{FOLDER}/{1:020d}", b'{"format": 3}\n')
+    with pytest.raises(Unsupported, match="read the decision 1, but it has format 3"):
         table.upsert(rows("a"))
+
+
+class NoLock:
+    """As of writers that have all lost the lock."""
+
+    def acquire(self) -> None:
+        """Hold nothing."""
+
+    def release(self) -> None:
+        """Hold nothing."""
+
+
+def test_a_conflict_check_sees_all_that_was_decided_before_its_entry(
+    bucket: Bucket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An optimistic writer that has lost the lock lists the log when another writer has committed and a reader has
+    settled a time. All that the writer has listed before misses that commit, although the last entry has no instant.
+    """
+    writer = Table.create(
+        None, "s3://lake/t", SCHEMA, record_key="id", ordering_fields="ts", buckets=1, concurrency_mode=OPTIMISTIC,
+        options={DECISION: "log", SKEW: "1"}, storage_options=bucket.options,
+    )  # fmt: skip
+    other = Table.open(None, "s3://lake/t", bucket.options)
+    writer = Table(replace(writer.context, lock=NoLock()), writer.config)
+    listing, timeline_listed = ObjectStorage.list, threading.Event()
+
+    def late(storage: ObjectStorage, prefix: str, after: str = "") -> list[Entry]:
+        ahead = threading.current_thread().name.startswith("nbcc-listing")
+        if prefix == FOLDER and ahead:
+            monkeypatch.setattr(ObjectStorage, "list", listing)
+            timeline_listed.wait(0.5)
+            other.upsert(rows("a"))
+            other.as_of(other.context.clock.take())
+        entries = listing(storage, prefix, after)
+        if prefix == TIMELINE and ahead:
+            timeline_listed.set()
+        return entries
+
+    monkeypatch.setattr(ObjectStorage, "list", late)
+    with pytest.raises(Conflict, match="has written bucket 0"):
+        writer.upsert(rows("a"))
 
 
 # What happens under the lock, counted.
@@ -170,16 +238,16 @@ def under_lock(decision: str, before: int, keys: int) -> list[str]:
         task.run("return")
         assert task.error is None, task.error
     held = [access for access in harness.accesses if access.locked and not access.verb.startswith("lock")]
-    return [_said(access) for access in held if access.verb != "list.begin"]
+    return [_described(access) for access in held if access.verb != "list.begin"]
 
 
-def _said(access: Access) -> str:
+def _described(access: Access) -> str:
     return f"{access.verb} {kind_of(access.path)}" if access.path else access.verb
 
 
 @pytest.mark.parametrize("decision", ["lock", "log"])
 def test_free_what_is_done_under_the_lock_does_not_grow(decision: str) -> None:
-    """FREE: constant, one listing of the timeline, whatever the size of the data and the length of the history."""
+    """FREE: constant, one listing of the timeline, for every size of the data and length of the history."""
     few = under_lock(decision, before=1, keys=1)
     assert under_lock(decision, before=12, keys=1) == few
     assert under_lock(decision, before=3, keys=300) == few

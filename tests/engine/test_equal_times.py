@@ -20,7 +20,7 @@ from nbcc.engine.repair.times import retiming
 from nbcc.engine.rules import Rules
 from nbcc.engine.timeline import Instant
 from nbcc.engine.writes import claims
-from nbcc.simulator.validate import validate
+from nbcc.simulator.audit import validate
 from tests.builders.tables import batch, make_table, state, tick
 
 OLD = {"claims": "none", "tombstone_logs": "by_time"}
@@ -126,9 +126,9 @@ def test_by_equal_time_the_row_was_lost(tmp_path: Path) -> None:
 def test_nothing_advises_to_delete_a_file_of_equal_times(tmp_path: Path) -> None:
     table, _compaction, write = raced(tmp_path / "t", claims="none")
     report = validate(table.context.storage, opened=True)
-    told = {diagnostic.rule: diagnostic.remedy for diagnostic in report.diagnostics}
-    assert set(told) == {"equal-times"}
-    assert "delete no file of that time" in told["equal-times"]
+    remedies = {diagnostic.rule: diagnostic.remedy for diagnostic in report.diagnostics}
+    assert set(remedies) == {"equal-times"}
+    assert "delete no file of that time" in remedies["equal-times"]
     assert report.promises["SNAP"].verdict == "UNDETERMINED"
     found = gather(table.context.storage)
     assert [orphan for orphan in orphan_files(found) if not orphan.kept] == []

@@ -14,40 +14,41 @@ from nbcc.engine.timeline import put_inflight
 from nbcc.engine.timeline.heartbeats import FOLDER
 from nbcc.engine.writes.commit_protocol import request
 from nbcc.model import Protocol, Query
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.observables import final_queries
-from nbcc.simulator.findings import HUDI_RS, Finding, load, names
-from nbcc.simulator.replay import play
-from nbcc.simulator.systems.registry import factory
-from tests.builders.tables import batch, make_table, state
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.findings import HUDI_RS, Finding, load, names
+from nbcc.simulator.lockstep.replay import play
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.observables import final_queries
+from tests.builders.tables import batch, make_table, state, table_of
 from tools.findings import answers, words
 
 pytest.importorskip("hudi")
+PARTIAL = "nbcc.partial.update.mode"
 RUNS = [name for name in names() if HUDI_RS in load(name).seen and not load(name).test]
 
 
 def read(finding: Finding) -> str:
     """What hudi-rs answers to the read of a finding when nbcc's engine has taken its steps."""
-    from nbcc.simulator.systems.hudi_rs import HudiRs
+    from nbcc.simulator.lockstep.systems.hudi_rs import HudiRs
 
-    told: list[str] = []
+    replies: list[str] = []
 
-    def ask(history: History) -> None:
+    def ask(history: PlayedHistory) -> None:
         queries = (Query("snapshot"), *final_queries(history.timeline, change_logs=False))
         query = next(each for each in queries if history.described(each) == finding.read)
         with history.system.folder() as folder:
-            told.append(words(history, lambda: HudiRs(folder).rows(query)))
+            replies.append(words(history, lambda: HudiRs(folder).rows(query)))
 
     run = replace(finding.trace, protocol=Protocol(), promise="", observed=())
     assert play(run, "engine", factory("engine"), ask).verdict == "AGREED"
-    return told[0]
+    return replies[0]
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_hudi_rs_answers_as_the_page_says(name: str) -> None:
     finding = load(name)
-    told = answers(finding)
-    assert read(finding) == told.actual != told.expected
+    expected_answers = answers(finding)
+    assert read(finding) == expected_answers.actual != expected_answers.expected
 
 
 def test_each_rule_of_hudi_rs_that_shows_in_a_read_has_a_page() -> None:
@@ -79,3 +80,25 @@ def test_a_rolled_back_writer_that_woke_is_shown_if_it_is_older_than_the_timelin
     assert ids(stalled) == ["woken"]
     assert ids(first.requested) == ids(None) == snapshot
     assert state(table.snapshot()) == {("next", 1, "n")}
+
+
+@pytest.mark.parametrize(
+    ("ordering", "older", "shown"),
+    [(pa.int32(), 0, ["l"]), (pa.int32(), 1, ["k", "l"]), (pa.date32(), 0, ["l"]), (pa.int64(), 0, ["k", "l"])],
+)
+@pytest.mark.parametrize("kept", [False, True])
+def test_an_older_delete_wins_if_its_ordering_value_is_zero_of_32_bits(
+    ordering: pa.DataType, older: int, shown: list[str], kept: bool, tmp_path: Path
+) -> None:
+    """In a table of partial updates a compaction keeps such a delete, too, although it lost."""
+    from hudi import HudiTable
+
+    schema = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", ordering), ("a", pa.string())])
+    old, new = pa.array([older, 2], pa.int64() if ordering == pa.int64() else pa.int32()).cast(ordering).to_pylist()
+    table = make_table(tmp_path / "t", schema=schema, options={PARTIAL: "SET_COLUMNS"} if kept else {})
+    table.upsert(table_of(schema, ("k", "p", new, "x"), ("l", "p", new, "x")))
+    table.delete(table_of(schema.remove(3), ("k", "p", old)))
+    if kept:
+        table.compact()
+    assert sorted(table.snapshot()["id"].to_pylist()) == ["k", "l"]
+    assert sorted(pa.Table.from_batches(HudiTable(str(tmp_path / "t")).read())["id"].to_pylist()) == shown

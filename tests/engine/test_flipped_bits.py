@@ -17,9 +17,8 @@ from nbcc.engine.checksums import KEYS, checksum_of, verified_footer
 from nbcc.engine.errors import Damaged
 from nbcc.engine.parquet import decode_parquet, encode_base_file, write_base_file
 from nbcc.engine.timeline.state_checkpoint import FOLDER
+from tests.builders.hudi_rs import same
 from tests.builders.tables import batch, keys, make_table, state
-
-from .test_table_hudi_rs import same
 
 CHILD = Path(__file__).with_name("flip.py")
 KINDS = {
@@ -27,6 +26,8 @@ KINDS = {
     "log": "part=p/.*.log.1_*",
     "archive": ".hoodie/timeline/history/*.parquet",
     "state": f"{FOLDER}/*.parquet",
+    "commit": ".hoodie/timeline/*.deltacommit",
+    "plan": ".hoodie/timeline/*.compaction.requested",
 }
 """Kind of file -> a pattern of its path."""
 
@@ -70,6 +71,20 @@ def test_a_flipped_bit_of_a_state_checkpoint_changes_nothing(tmp_path: Path) -> 
     """Also if the digest in its name is put right."""
     written(tmp_path)
     assert set(flipped(tmp_path, KINDS["state"], ranged=False)) == {"same"}
+
+
+@pytest.mark.parametrize("kind", ["commit", "plan"])
+def test_a_flipped_bit_of_a_timeline_file_is_noticed(kind: str, tmp_path: Path) -> None:
+    """Also where no reader needs the byte. A flip of the key in the header says that there is no checksum: the rest is
+    right then.
+    """
+    table = written(tmp_path)
+    table.upsert(batch(("k9", 91, "after the state checkpoint")))
+    if kind == "plan":
+        assert table.schedule_compaction()
+    found = flipped(tmp_path, KINDS[kind], ranged=False)
+    assert set(found) <= {"Damaged", "LimitExceeded", "same"}
+    assert found.count("same") < len(found) / 20
 
 
 def test_the_checksums_of_files_are_optional_and_ignored_by_others(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@ from nbcc.engine.timeline import (
     put_completed,
 )
 from nbcc.engine.timeline.cleans import CleanPlan, encode_clean, encode_clean_plan
-from nbcc.simulator.validate import validate
-from nbcc.simulator.validate.text import render
+from nbcc.simulator.audit import validate
+from nbcc.simulator.audit.text import render
 from tests.builders.tables import batch, make_table, state, tick
 
 from .hooked import during

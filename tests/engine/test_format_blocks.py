@@ -71,7 +71,7 @@ def test_a_torn_tail_hides_only_the_block_it_tore(blocks: list[Written], data: s
     cut = data.draw(st.integers(1, len(parts[-1]) - 1))
     whole = b"".join(parts[:-1])
     torn = whole + parts[-1][:-cut]
-    if not torn.startswith(MAGIC):  # fewer bytes than a magic are no log file
+    if not torn.startswith(MAGIC):  # a file with fewer bytes than a magic is not a log file
         with pytest.raises(NotATable):
             list(read_blocks(torn))
         return

@@ -48,9 +48,26 @@ def test_deletes_come_back(kind: pa.DataType, data: st.DataObject, partition: st
     assert block.headers == {Header.INSTANT: "20260101000000000", Header.SCHEMA: '{"é": 1}'}
     (deletes,) = decode_deletes(block)
     assert deletes["key"].combine_chunks().equals(keys)
-    assert deletes["ordering"].combine_chunks().equals(orderings)
+    assert deletes["ordering"].cast(kind).combine_chunks().equals(orderings)
     assert deletes["partition"].to_pylist() == [partition] * len(keys)
     assert deletes["position"].to_pylist() == list(range(len(keys)))
+
+
+@pytest.mark.parametrize(
+    ("days", "written"), [([1, -1], pa.int32()), ([1, 0], pa.date32())], ids=["ints", "dates with 1970-01-01"]
+)
+def test_dates_are_ints_unless_one_would_be_the_int_that_always_wins(days: list[int], written: pa.DataType) -> None:
+    orderings = pa.array(days, pa.date32())
+    (deletes,) = decode_deletes(only_block(encode_deletes(pa.array(["a", "b"]), "", orderings, "1", "{}")))
+    assert deletes["ordering"].type == written
+    assert deletes["ordering"].cast(pa.date32()).combine_chunks().equals(orderings)
+
+
+def test_a_timestamp_is_the_long_that_hudi_writes() -> None:
+    """The bytes of a delete block of Apache Hudi 1.2.0 with the ordering value 2020-01-01."""
+    orderings = pa.array([1_577_836_800_000_000], pa.timestamp("us", "UTC"))
+    block = only_block(encode_deletes(pa.array(["k"]), "p", orderings, "1", "{}"))
+    assert bytes(block.content).hex() == "00000003000000110202026b020270068080d29f98c2cd0500"
 
 
 def test_slices_of_arrays_are_written_as_they_look() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from nbcc.engine.files.group_files import BaseFile, LogFile, data_file, directory_files
 from nbcc.engine.files.slices import FileSlice, build_slices, load_slices, newest_bases, to_read
 from nbcc.engine.files.window import window_files
+from nbcc.engine.reads.travel import settled
 from nbcc.engine.rules import HUDI, NBCC, Rules
 from nbcc.engine.storage import Entry
 from nbcc.engine.timeline import (
@@ -25,10 +26,10 @@ from nbcc.engine.timeline import (
     Timeline,
     encode_commit,
     load,
-    load_settled,
 )
 from nbcc.engine.timeline.timeline import FOLDER
 from tests.builders.files import HUDI_TABLES, Writer, hudi_table, own_table, t
+from tests.builders.tables import context_of
 
 GROUP = ("", "00000000-0000-0000-0000-000000000000-0")
 
@@ -146,7 +147,7 @@ def history(folder: Path, until: int = 99) -> Writer:
 
 def slices_at(writer: Writer, as_of: int | None = None, rules: Rules = NBCC) -> list[tuple[Any, ...]]:
     """(barrier, base's second, seconds of the logs) of the slices of a table."""
-    timeline, commits = load_settled(writer.storage), Commits(writer.storage)
+    timeline, commits = settled(context_of(writer.storage)), Commits(writer.storage)
     slices = load_slices(writer.storage, timeline, commits, rules, None if as_of is None else t(as_of))
     second = lambda instant: instant and int(instant[12:14])  # noqa: E731
     return [
@@ -179,7 +180,7 @@ def test_a_file_that_no_instant_lists_does_not_exist(tmp_path: Path) -> None:
     writer = history(tmp_path)
     expected = slices_at(writer)
     writer.log(t(3), [("z", "late attempt", 9)], version=2)
-    writer.log(t(20), [("z", "nobody", 9)])
+    writer.log(t(20), [("z", "no instant", 9)])
     assert slices_at(writer) == expected
     in_folders = replace(NBCC, files="directory")
     assert slices_at(writer, rules=in_folders) == [(None, None, [1]), (4, 4, [3, 3, 6])]
@@ -251,7 +252,7 @@ def test_slices_of_hudi_tables_are_those_of_hudi_rs(name: str, tmp_path: Path) -
     from hudi import HudiTable
 
     storage = hudi_table(name, tmp_path)
-    timeline, commits = load_settled(storage), Commits(storage)
+    timeline, commits = settled(context_of(storage)), Commits(storage)
     slices = load_slices(storage, timeline, commits, HUDI)
     ours = {
         piece.group: (

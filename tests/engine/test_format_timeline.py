@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from nbcc.engine.errors import Conflict, NotATable, Unsupported
+from nbcc.engine.reads.travel import settled
 from nbcc.engine.rules import Rules
 from nbcc.engine.storage import Entry, ObjectStorage, open_storage
 from nbcc.engine.timeline import (
@@ -32,18 +30,17 @@ from nbcc.engine.timeline import (
     load,
     load_commit,
     load_plan,
-    load_settled,
     own_extra,
     parse_instant,
     put_completed,
     put_inflight,
     put_requested,
 )
-from nbcc.engine.timeline.listing_cache import timeline_of
+from nbcc.engine.timeline.loading import Listings
 from nbcc.engine.timeline.timeline import FOLDER
 from tests.builders.files import HUDI_TABLES, hudi_facts, hudi_table, t
-
-TIMELINE = ".hoodie/timeline"
+from tests.builders.tables import context_of
+from tests.builders.timeline_states import STATES, TIMELINE, archive
 
 NAMES = {
     "20251220210108078.deltacommit.requested": Instant("20251220210108078", "deltacommit", "requested"),
@@ -71,14 +68,6 @@ def test_instants_are_their_names(name: str) -> None:
 )
 def test_other_names_mean_nothing(name: str) -> None:
     assert parse_instant(name) is None
-
-
-STATES = [
-    f"{t(1)}.deltacommit.requested", f"{t(1)}.deltacommit.inflight", f"{t(1)}_{t(6)}.deltacommit",
-    f"{t(2)}.compaction.requested", f"{t(2)}.compaction.inflight", f"{t(2)}_{t(4)}.commit",
-    f"{t(3)}.compaction.requested", f"{t(3)}.compaction.inflight",
-    f"{t(1)}.savepoint.inflight",
-]  # fmt: skip
 
 
 @given(st.permutations(STATES))
@@ -127,8 +116,9 @@ FILES = [
 @given(st.lists(st.lists(st.sampled_from(FILES), unique=True), min_size=1, max_size=5))
 def test_what_was_listed_before_and_the_order_of_names_change_nothing(listings: list[list[str]]) -> None:
     """Timelines that grow, shrink and turn into others; 1_5 and 1_6 stand for a time that two have taken."""
+    known = Listings()
     for names in listings:
-        found = timeline_of([f"{FOLDER}/{name}" for name in names])
+        found = known.timeline([f"{FOLDER}/{name}" for name in names])
         states = [instant for name in sorted(names) if (instant := parse_instant(name))]
         archived = "history/1_2_0.parquet" in names
         assert found == replace(Timeline.of(states, archived), newest_archived="2" if archived else "")
@@ -174,13 +164,13 @@ def test_a_settled_timeline_has_all_that_completed_by_its_last_completion(tmp_pa
             return [entry for entry in super().list(prefix) if not (first and t(5) in entry.path)]
 
     twice = MissesOne(behind.url, [lambda: publish(behind, 3, 7)])
-    settled = load_settled(twice)
+    shown = settled(context_of(twice))
     assert twice.listings == 2
-    assert [(i.requested, i.completed) for i in settled.completed] == [(t(1), t(5)), (t(2), t(6))]
-    assert [i.requested for i in settled.pending] == [t(3)]
+    assert [(i.requested, i.completed) for i in shown.completed] == [(t(1), t(5)), (t(2), t(6))]
+    assert [i.requested for i in shown.pending] == [t(3)]
 
     once = MissesOne(behind.url, [])
-    missed = load_settled(once, Rules(listing="once"))
+    missed = settled(replace(context_of(once), rules=Rules(listing="once")))
     assert once.listings == 1
     assert [(i.requested, i.completed) for i in missed.completed] == [(t(2), t(6)), (t(3), t(7))]
 
@@ -189,15 +179,15 @@ def test_reading_as_of_the_clock_runs_ahead(tmp_path: Path) -> None:
     storage = open_storage(tmp_path)
     publish(storage, 1, 5)
     late = Interleaved(storage.url, [lambda: publish(storage, 2, 6)])
-    assert load_settled(late, Rules(read_time="clock"), now=t(8)).greatest_completion == t(6)
+    assert settled(replace(context_of(late), rules=Rules(read_time="clock")), t(8)).greatest_completion == t(6)
     late = Interleaved(storage.url, [lambda: publish(storage, 3, 7)])
-    assert load_settled(late, now=t(8)).greatest_completion == t(6)
+    assert settled(context_of(late), t(8)).greatest_completion == t(6)
 
 
 def test_an_empty_timeline_is_settled_before_everything(tmp_path: Path) -> None:
     storage = open_storage(tmp_path)
     late = Interleaved(storage.url, [lambda: publish(storage, 1, 2)])
-    assert load_settled(late).completed == ()
+    assert settled(context_of(late)).completed == ()
 
 
 def test_instants_without_completion_time_are_refused(tmp_path: Path) -> None:
@@ -241,6 +231,8 @@ STATS = st.builds(
     WriteStat, file_id=NAME, path=NAME, partition=st.sampled_from(["", "p", "q"]), size=st.integers(0, 9),
     prev_commit=TEXT.filter(bool), writes=st.integers(0, 9), deletes=st.integers(0, 9), inserts=st.integers(0, 9),
     updates=st.integers(0, 9), prev_base_file=st.none() | NAME, log_records=st.integers(0, 9),
+    log_version=st.none(), log_files=st.just(()), log_blocks=st.just(0), log_size_compacted=st.integers(0, 9),
+    log_files_compacted=st.none() | st.integers(0, 9), checksum=st.just(""),
 )  # fmt: skip
 
 
@@ -276,32 +268,14 @@ def test_a_file_that_is_no_container_is_named() -> None:
             decode_commit(data, "1_2.deltacommit")
 
 
-def archive(storage: ObjectStorage, *files: tuple[int, int], version: bytes | None = b"1") -> None:
-    """Archived delta commits requested at each even second of the ranges, completing half a minute later."""
-    listed = []
-    for first, last in files:
-        rows = [
-            {"instantTime": t(n), "completionTime": t(n + 30), "action": "deltacommit", "metadata": b"m", "plan": None}
-            for n in range(first, last + 1, 2)
-        ]
-        rows.append({**rows[-1], "action": "clean", "completionTime": t(59)})
-        sink = io.BytesIO()
-        pq.write_table(pa.Table.from_pylist(rows), sink)
-        name = f"{t(first)}_{t(last)}_0.parquet"
-        storage.put_if_absent(f"{TIMELINE}/history/{name}", sink.getvalue())
-        listed.append({"fileName": name, "fileLen": len(sink.getvalue())})
-    storage.put(f"{TIMELINE}/history/manifest_1", json.dumps({"files": listed}).encode())
-    if version is not None:
-        storage.put(f"{TIMELINE}/history/_version_", version)
-
-
 @pytest.mark.parametrize("version", [b"1", None])
 def test_the_archive_finds_completed_instants(version: bytes | None, tmp_path: Path) -> None:
     storage = open_storage(tmp_path)
     archive(storage, (2, 4), (6, 8), version=version)
     storage.put(f"{TIMELINE}/history/{t(9)}_{t(9)}_0.parquet", b"not in the manifest")
     found = Archive(storage)
-    assert [found.completion(t(n)) for n in (1, 2, 3, 4, 8, 9)] == [None, t(32), None, t(34), t(38), None]
+    archived = {n: instant.completed for n in range(1, 10) if (instant := found.find(t(n)))}
+    assert archived == {n: t(30 + n) for n in (2, 4, 6, 8)}
     assert load(storage).instants == ()
 
 
@@ -309,9 +283,9 @@ def test_the_archive_reads_only_files_that_span_the_instant(tmp_path: Path) -> N
     storage = open_storage(tmp_path)
     archive(storage, (2, 4), (6, 8))
     storage.delete(f"{TIMELINE}/history/{t(6)}_{t(8)}_0.parquet")
-    assert Archive(storage).completion(t(3)) is None
+    assert Archive(storage).find(t(3)) is None
     with pytest.raises(NotATable, match="which does not exist"):
-        Archive(storage).completion(t(7))
+        Archive(storage).find(t(7))
 
 
 def test_no_archive_and_a_broken_one(tmp_path: Path) -> None:
@@ -326,7 +300,7 @@ def test_no_archive_and_a_broken_one(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", HUDI_TABLES)
 def test_timelines_of_hudi(name: str, tmp_path: Path) -> None:
     storage = hudi_table(name, tmp_path)
-    timeline = load_settled(storage)
+    timeline = settled(context_of(storage))
     assert sorted(instant.file_name for instant in timeline.instants) == hudi_facts(name)["timeline"]
     for entry in storage.list(TIMELINE):
         assert parse_instant(entry.path.rpartition("/")[2]) is not None

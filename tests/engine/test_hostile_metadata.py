@@ -13,8 +13,8 @@ import pytest
 from nbcc.engine import Table, open_table
 from nbcc.engine.errors import Damaged, NbccError, Unsupported
 from nbcc.engine.timeline import Archived, Instant, decode_commit, decode_plan, decode_rollback_plan
-from nbcc.engine.timeline.archive import HISTORY
 from nbcc.engine.timeline.archive_files import decode_manifest, decode_rows, encode_rows
+from nbcc.engine.timeline.archive_reader import HISTORY
 from nbcc.engine.timeline.checked import Checked, is_inside
 from nbcc.engine.timeline.cleans import decode_clean_plan
 from nbcc.engine.timeline.container import encode_record

@@ -10,15 +10,17 @@ from typing import Any, NamedTuple
 import pytest
 
 from nbcc import BadInput, Table, Unsupported
-from nbcc.engine.foreign import DIFFERENCES, hudi_as_of, hudi_incremental
-from nbcc.engine.foreign.differences import (
+from tests.builders.files import HUDI_TABLES, hudi_facts, hudi_table
+from tests.builders.hudi_differences import (
     BASES_BY_REQUESTED,
     DELETES_LEFT_OUT,
+    DIFFERENCES,
     PENDING_PLAN_HIDES,
     REQUESTED_TIME_ANSWERED,
     WRITES_BY_REQUESTED,
+    hudi_as_of,
+    hudi_incremental,
 )
-from tests.builders.files import HUDI_TABLES, hudi_facts, hudi_table
 
 # How many of the recorded answers each rule explains, by the number of the table. Nothing else differs.
 EXPLAINED = {

@@ -16,8 +16,8 @@ from nbcc.engine.table import Table
 from nbcc.engine.writes.commit_protocol import request
 from nbcc.model import Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems.registry import factory
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 

@@ -86,7 +86,7 @@ def is_as_ever(table: Table) -> None:
     assert timeline.pending == ()
     assert len(timeline.completed) <= 2
     assert state(fresh.snapshot()) == before | {("after", 9, "z")}
-    whole = Counter(instant.requested for instant in fresh.context.whole(timeline).completed)
+    whole = Counter(instant.requested for instant in fresh.context.history(timeline).whole.completed)
     assert set(whole.values()) == {1}
 
 

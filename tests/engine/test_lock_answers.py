@@ -20,8 +20,8 @@ from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.lock.waiting import Waiting
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
-from nbcc.simulator.s3.faults import Fault
-from nbcc.simulator.s3.server import Bucket
+from nbcc.simulator.lockstep.s3.faults import Fault
+from nbcc.simulator.lockstep.s3.server import Bucket
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"

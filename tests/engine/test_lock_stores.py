@@ -20,8 +20,8 @@ from nbcc.engine.storage.conditional import conditional_object
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
-from nbcc.simulator.control.storage import MemoryStorage
-from nbcc.simulator.s3.server import Bucket, s3_server
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
+from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"

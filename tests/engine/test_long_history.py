@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nbcc.engine.timeline import Timeline
 from nbcc.engine.timeline.instant import parse_instant
 from tests.builders.files import t
-from tests.engine.test_format_timeline import STATES
+from tests.builders.timeline_states import STATES
 
 MORE = [*STATES, *(f"{t(n)}_{t(end)}.commit" for n, end in ((4, 12), (5, 11), (7, 9), (8, 10), (8, 13)))]
 

@@ -16,19 +16,18 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.engine.actions import maintain, run_compaction, schedule_clean
-from nbcc.engine.clock import to_instant
 from nbcc.engine.config.maintenance import MaintenancePolicy
-from nbcc.engine.context import Context
 from nbcc.engine.errors import Cleaned, Conflict
 from nbcc.engine.services.consumers import publish_progress
-from nbcc.engine.timeline import Timeline
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
+from nbcc.engine.timeline.history import History
 from nbcc.engine.writes.commit_protocol import request
 from nbcc.engine.writes.idempotency import FOLDER as BATCHES
-from tests.builders.tables import EPOCH, SCHEMA, batch, make_table, state, tick
+from tests.builders.heartbeats import Died, Heartbeats
+from tests.builders.hour_clock import HourClock
+from tests.builders.tables import SCHEMA, batch, make_table, state, tick
 
 from .hooked import during
-from .test_rollback import Died, Heartbeats
 
 OFTEN = MaintenancePolicy(compact_commits=2, clean_retained=1, archive_least=1, archive_most=2)
 
@@ -40,20 +39,6 @@ def services(steps: tuple[maintain.ServiceStep, ...]) -> list[str]:
 def written(table: Table, count: int, since: int = 0) -> None:
     for number in range(since, since + count):
         table.upsert(batch((f"k{number % 3}", number, f"{number}")), batch_id=f"q/{number}")
-
-
-class HourClock:
-    """A clock whose readings are an hour apart."""
-
-    def __init__(self) -> None:
-        self.now = 0
-
-    def take(self) -> str:
-        self.now += 1
-        return to_instant(EPOCH + self.now * 3_600_000)
-
-    def not_before(self, instant: str) -> None:
-        assert instant <= to_instant(EPOCH + self.now * 3_600_000)
 
 
 def test_no_lock_is_taken_to_plan_a_clean_that_would_delete_nothing(
@@ -291,10 +276,10 @@ def test_a_sink_sets_some_columns_and_runs_services(tmp_path: Path) -> None:
     assert any(instant.action == "commit" for instant in table.timeline()), "a compaction"
 
 
-def collects_what_is_claimed(context: Context, timeline: Timeline, claims: Iterable[str], bound: str) -> Iterator[str]:
+def collects_what_is_claimed(history: History, claims: Iterable[str], bound: str, _: str) -> Iterator[str]:
     """Selects batch ids as `collecting` does, but also those with a pending attempt."""
     for path in claims:
-        found = timeline.find(path.rpartition("/")[2])
+        found = history.write_at(path.rpartition("/")[2])
         if found is not None and (found.completed or "~") < bound:
             yield path
 

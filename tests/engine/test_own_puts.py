@@ -17,13 +17,13 @@ from obstore.exceptions import GenericError
 from nbcc import Table
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import StorageError
-from nbcc.engine.storage import Entry, NotFound, Storage, object_storage, open_storage, put_own
+from nbcc.engine.storage import Entry, Listable, NotFound, Storage, object_storage, open_storage, put_own
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 
 
 @dataclass
-class Ghost:
+class Ghost(Listable):
     """A storage whose first conditional put of each path happens, and is answered by: it exists."""
 
     inner: Storage
@@ -59,7 +59,7 @@ def rows(ts: int) -> pa.Table:
     return pa.table({"id": ["k"], "ts": [ts]}, SCHEMA)
 
 
-@pytest.mark.parametrize("decision", ["lock", "log"])
+@pytest.mark.parametrize("decision", ["lock", "log", "shared"])
 def test_every_operation_recognises_its_own_puts(decision: str, tmp_path: Path) -> None:
     made = Table.create(
         None, tmp_path / "t", SCHEMA, record_key="id", ordering_fields="ts", buckets=1,

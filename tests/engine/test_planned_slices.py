@@ -12,46 +12,48 @@ from nbcc.engine import Table
 from nbcc.engine.actions.archive import left_behind
 from nbcc.engine.actions.schedule_clean import _plan
 from nbcc.engine.config import TableConfig
-from nbcc.engine.config.maintenance import MaintenancePolicy
+from nbcc.engine.config.maintenance import MaintenancePolicy, PolicyName
 from nbcc.engine.context import Context
-from nbcc.engine.files.planned_slices import planned_slices
 from nbcc.engine.lock import held
 from nbcc.engine.names import bucket_file_id
-from nbcc.engine.services.cleaning import Policy, PolicyName
-from nbcc.engine.services.collecting import Listing, leftovers
+from nbcc.engine.services.cleaning import Policy
+from nbcc.engine.services.collecting import MarkerPaths, leftovers
 from nbcc.engine.services.consumers import publish_progress
 from nbcc.engine.services.plan import worth_compacting, worth_log_compacting
 from nbcc.engine.services.triggers import compaction_due
+from nbcc.engine.services.upkeep import current_slices
 from nbcc.engine.timeline import Timeline, load, lsm, put_requested
 from nbcc.engine.timeline.commits import Commits
 from nbcc.engine.timeline.metadata import CommitMetadata, encode_commit, own_extra
 from nbcc.engine.timeline.timeline import FOLDER
-from nbcc.engine.writes.commit_protocol import complete, take_time
+from nbcc.engine.writes.claims import new_time
+from nbcc.engine.writes.commit_protocol import complete
+from tests.builders.archived_tables import reopened
+from tests.builders.hour_clock import HourClock
 from tests.builders.tables import SCHEMA, batch, make_table, table_of, tick
 
-from .test_maintenance import HourClock
-from .test_table_archive import reopened
 from .walk import CONSUMED, OPERATIONS
 
 
 def decisions(context: Context, config: TableConfig) -> list[object]:
     """What services decide about a table: slices, plans, leftovers and what to archive again."""
     listed = load(context.storage)
-    timeline, now = context.unretired(listed), timeline_of(context).newest or tick(1)
-    slices = planned_slices(context.storage, timeline, context.commits, context.rules)
+    history, now = context.history(listed), timeline_of(context).newest or tick(1)
+    timeline = history.current
+    slices = current_slices(context, timeline)
     policies: list[PolicyName] = ["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
     return [
         slices,
         [worth(context, timeline) for worth in (worth_compacting, worth_log_compacting)],
-        [_plan(context, config, Policy(name, 2), timeline, slices, now) for name in policies],
-        leftovers(context, timeline, Listing.of(context), batch_hours=30, leftover_seconds=3600),
+        [_plan(context, config, Policy(name, 2), history, slices, now) for name in policies],
+        leftovers(context, history, MarkerPaths.of(context), batch_hours=30, leftover_seconds=3600),
         left_behind(context, listed),
         compaction_due(context, timeline, MaintenancePolicy(compact_commits=1)),
     ]
 
 
 def timeline_of(context: Context) -> Timeline:
-    return context.whole(load(context.storage))
+    return context.history().whole
 
 
 def same_decisions(table: Table) -> None:
@@ -73,7 +75,8 @@ def test_a_process_that_forgets_decides_like_a_new_one(
         same_decisions(table)
     archived = table.context.commits.archive
     assert len(archived.retired) > 20, "the test retires something"
-    assert not [each for instants in archived._instants.values() for each in instants if each.key in archived.retired]
+    known = [each for index in archived._indexes.values() for each in index.completed]
+    assert not [each for each in known if each.key in archived.retired]
 
 
 def test_a_restore_needs_what_was_retired(tmp_path: Path) -> None:
@@ -156,7 +159,7 @@ def test_the_commits_since_the_newest_compaction_are_counted(tmp_path: Path) -> 
     for _ in range(2):
         same_decisions(table)
     assert table.context.commits.archive.retired
-    timeline = table.context.unretired(load(table.context.storage))
+    timeline = table.context.history().current
     assert compaction_due(table.context, timeline, MaintenancePolicy(compact_commits=5)) == {"commits": 5}
 
 
@@ -164,7 +167,7 @@ def hide(table: Table, partition: str) -> None:
     """Hide the file group of a partition, as an engine that replaces by file ids does."""
     context, groups = table.context, {partition: (bucket_file_id(0),)}
     with held(context.lock):
-        requested = take_time(context, load(context.storage))
+        requested = new_time(context, context.active(), claimed=False)
         put_requested(context.storage, requested, "replacecommit", b"")
     commit = CommitMetadata((), "INSERT_OVERWRITE", extra=own_extra(table.config.avro_schema), replaced=groups)
     complete(context, requested, "replacecommit", files=(), commit=encode_commit(commit), beats=False)

@@ -22,7 +22,7 @@ def assert_survived(report: Report, kills: int) -> None:
     print(report.text)
     assert report.kept, report.text
     assert sum(report.kills.values()) == kills
-    assert report.kills.get("write"), "somebody died in the midst of a write"
+    assert report.kills.get("write"), "a process died during a write"
     assert report.acknowledged > 0
     assert report.reads >= 2
 

@@ -49,8 +49,8 @@ def test_a_slice_says_where_it_is_and_what_it_holds() -> None:
 def test_a_table_looks_nothing_up_to_be_shown(tmp_path: Path) -> None:
     table = make_table(tmp_path / "t")
     table.upsert(pa.table({"id": ["a"], "part": ["x"], "ts": [1], "a": ["A"]}, schema=SCHEMA))
-    (said,) = {str(instant) for instant in table.timeline()}
-    assert said == f"deltacommit requested {tick(1)}, completed {tick(2)}"
+    (text,) = {str(instant) for instant in table.timeline()}
+    assert text == f"deltacommit requested {tick(1)}, completed {tick(2)}"
 
     (tmp_path / "t" / ".hoodie").rename(tmp_path / "gone")
     assert str(table) == "table t: MERGE_ON_READ, EVENT_TIME_ORDERING by ts, partitioned by part"

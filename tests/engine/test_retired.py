@@ -23,8 +23,9 @@ def test_retired_instants_are_found_as_they_were(rows: list[tuple[int, int, tupl
     retired, there = RetiredInstants(), dict[str, Instant]()
     for begun, ended, (action, begun_as) in rows:
         instant = Instant(t(begun), action, "completed", t(ended))
-        assert retired.add([(instant, begun_as)]) == {instant.key}
-        assert retired.add([(instant, begun_as)]) == set(), "it is there"
+        retired, added = retired.adding([(instant, begun_as)])
+        assert added == {instant.key}
+        assert retired.adding([(instant, begun_as)]) == (retired, set()), "it is there"
         there[t(begun)] = instant
     assert {t(n): retired.find(t(n)) for n in range(32)} == {t(n): there.get(t(n)) for n in range(32)}
     keys = {instant.key for instant in there.values()}
@@ -49,21 +50,20 @@ def test_retired_instants_are_found_as_they_were(rows: list[tuple[int, int, tupl
     ids=["requested with 14 digits", "completed with 14 digits", "clean", "unknown pending action"],
 )
 def test_unusual_instants_are_not_added(instant: Instant, begun_as: str) -> None:
-    retired = RetiredInstants()
-    assert retired.add([(instant, begun_as)]) == set()
+    retired, added = RetiredInstants().adding([(instant, begun_as)])
+    assert added == set()
     assert (len(retired), instant.key in retired, retired.find(instant.requested)) == (0, False, None)
 
 
 def test_a_second_action_at_the_same_time_is_not_added() -> None:
-    retired = RetiredInstants()
     other = Instant(t(1), "deltacommit", "completed", t(3))
     both = [(Instant(t(1), "commit", "completed", t(2)), "commit"), (other, "deltacommit")]
-    assert retired.add(both) == {(t(1), "commit")}
+    retired, added = RetiredInstants().adding(both)
+    assert added == {(t(1), "commit")}
     assert other.key not in retired
 
 
 @pytest.mark.parametrize("name", ["", "part-0.tmp", "2026", t(1) + "0", "٢٠٢٦٠١٠١٠٠٠٠٠١٠٠٠"])
 def test_a_name_that_is_no_time_is_not_found(name: str) -> None:
-    retired = RetiredInstants()
-    retired.add([(Instant(t(1), "commit", "completed", t(2)), "commit")])
+    retired, _ = RetiredInstants().adding([(Instant(t(1), "commit", "completed", t(2)), "commit")])
     assert retired.find(name) is None

@@ -20,32 +20,10 @@ from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from nbcc.engine.writes.batch import as_upserts
+from tests.builders.heartbeats import Died, Heartbeats
 from tests.builders.tables import batch, make_table, tick
 
 from .hooked import during
-
-
-class Died(BaseException):
-    """Of a process: nothing that it would do at the end is done."""
-
-
-@dataclass
-class Heartbeats:
-    """Heartbeats that stop when a test says so."""
-
-    beating: set[str] = field(default_factory=set)
-
-    def start(self, requested: str) -> None:
-        self.beating.add(requested)
-
-    def is_alive(self, requested: str) -> bool:
-        return requested in self.beating
-
-    def stop(self, requested: str) -> None:
-        self.beating.discard(requested)
-
-    def stop_renewing(self, requested: str) -> None:
-        self.beating.discard(requested)
 
 
 @pytest.fixture
@@ -80,7 +58,7 @@ def keys_of(table: Table) -> list[str]:
 
 
 def test_a_live_writer_is_left_alone(table: Table, heartbeats: Heartbeats) -> None:
-    dies(table, "_" + tick(3))  # no completed file: its heart, nobody knows why, beats on
+    dies(table, "_" + tick(3))  # no completed file, but its heartbeat is still renewed
     assert heartbeats.beating == {tick(3)}
     assert table.rollback() == ()
     with pytest.raises(BadInput, match="its writer is alive"):
@@ -110,10 +88,10 @@ def test_plan_and_metadata_are_those_that_hudi_writes(table: Table, heartbeats: 
     request = decode_record(read, "plan")["RollbackRequests"][0]
     assert request["filesToBeDeleted"] == [f"{table.context.storage.url}/{log}"]
     assert (request["fileId"], request["latestBaseInstant"], request["logBlocksToBeDeleted"]) == ("", "", {})
-    told = decode_record(table.context.storage.get(f".hoodie/timeline/{done.file_name}"), "rollback")
-    assert (told["commitsRollback"], told["totalFilesDeleted"]) == ([tick(3)], 1)
-    assert told["instantsRollback"] == [{"commitTime": tick(3), "action": "deltacommit"}]
-    assert told["partitionMetadata"]["part=p"]["successDeleteFiles"] == [f"{table.context.storage.url}/{log}"]
+    record = decode_record(table.context.storage.get(f".hoodie/timeline/{done.file_name}"), "rollback")
+    assert (record["commitsRollback"], record["totalFilesDeleted"]) == ([tick(3)], 1)
+    assert record["instantsRollback"] == [{"commitTime": tick(3), "action": "deltacommit"}]
+    assert record["partitionMetadata"]["part=p"]["successDeleteFiles"] == [f"{table.context.storage.url}/{log}"]
 
 
 def test_a_sleeper_that_was_rolled_back_is_refused_and_leaves_nothing(table: Table, heartbeats: Heartbeats) -> None:
@@ -200,7 +178,7 @@ def test_a_file_put_after_the_rollback_is_not_read_and_keeps_its_marker(
     heartbeats.beating.clear()
     table.rollback()
     task = WriteTask(table_shape(table.config, table.context.rules), tick(3), 1 << 20)
-    [late] = table.context.jobs.write(as_upserts(batch(("k2", 1, "late")), table.config.schema), task)
+    [late] = table.context.jobs.write(as_upserts(batch(("k2", 1, "late")), table.config), task)
     assert keys_of(table) == ["k1"]
     table.compact()
     assert keys_of(table) == ["k1"]
@@ -214,11 +192,11 @@ def test_eager_rolls_back_every_pending_write(table: Table, heartbeats: Heartbea
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "message"),
     [(tick(1), "it is completed"), (tick(9), "no write with that requested time")],
 )
-def test_what_cannot_be_rolled_back(table: Table, asked: str, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_what_cannot_be_rolled_back(table: Table, asked: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         table.rollback(asked)
     with pytest.raises(BadInput, match="no rollback with that requested time"):
         table.run_rollback(asked)
@@ -275,7 +253,7 @@ def test_a_heartbeat_is_an_empty_file_whose_time_counts(monkeypatch: pytest.Monk
     assert not cleaner.is_alive(tick(1))
     store.beats[f"{HEARTBEATS}/{tick(1)}"] = 1121.0
     assert cleaner.is_alive(tick(1))
-    assert not writer.is_alive(tick(1)), "what was missed once stays missed: somebody may have acted on it"
+    assert not writer.is_alive(tick(1)), "what was missed once stays missed: another actor may have acted on it"
     writer.stop(tick(1))
     assert store.beats == {}
 

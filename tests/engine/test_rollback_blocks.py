@@ -12,10 +12,10 @@ from nbcc import Table
 from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks, rollback_block, without_rolled_back
 from nbcc.engine.table import open_table
 from nbcc.engine.timeline import decode_commit, encode_commit
+from tests.builders.hudi_rs import same
 from tests.builders.tables import batch, context, make_table, state, tick
 
 from .hooked import during
-from .test_table_hudi_rs import same
 
 OWN, FAILED = tick(1), tick(3)
 BLOCKS = {
@@ -51,7 +51,7 @@ def rewrite(folder: Path, order: Sequence[str]) -> None:
     own.write_bytes(b"".join(blocks[each] for each in order))
     commit = next(folder.rglob(f"{OWN}_*.deltacommit"))
     listed = decode_commit(commit.read_bytes())
-    stats = tuple(replace(stat, size=own.stat().st_size, checksum="") for stat in listed.stats)
+    stats = tuple(stat._replace(size=own.stat().st_size, checksum="") for stat in listed.stats)
     commit.write_bytes(encode_commit(replace(listed, stats=stats)))
 
 

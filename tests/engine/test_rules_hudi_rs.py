@@ -9,20 +9,20 @@ from random import Random
 import pytest
 
 from nbcc.model import Model, Protocol, World
-from nbcc.simulator.crosscheck import readers
-from nbcc.simulator.crosscheck.check import Check, CheckOptions
-from nbcc.simulator.crosscheck.disagreement import Disagreement
-from nbcc.simulator.crosscheck.foreign import foreign_rows
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.readers import AS_HUDI_RS
-from nbcc.simulator.crosscheck.report import Tally
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck import readers
+from nbcc.simulator.lockstep.crosscheck.check import Check, CheckOptions
+from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
+from nbcc.simulator.lockstep.crosscheck.foreign import foreign_rows
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.crosscheck.readers import AS_HUDI_RS
+from nbcc.simulator.lockstep.crosscheck.report import Tally
+from nbcc.simulator.lockstep.systems.registry import factory
 
 pytest.importorskip("hudi")
 RULES = sorted(AS_HUDI_RS.differences())
 MOST = 300
 KINDS = ("writer", "compactor", "log_compactor")
-"""The actors whose histories tell the rules apart; others only take their steps."""
+"""The actors whose histories distinguish the rules; others only take their steps."""
 
 
 def without(rule: str) -> Protocol:
@@ -31,16 +31,16 @@ def without(rule: str) -> Protocol:
 
 
 def fresh(world: World, protocol: Protocol) -> Model:
-    """Not `Model` itself, so that nobody counts the edges of the pinned world."""
+    """Not `Model` itself, so that the edges of the pinned world are not counted."""
     return Model(world, protocol)
 
 
 @cache
-def telling() -> Mapping[str, int]:
+def distinguishing_seeds() -> Mapping[str, int]:
     """By rule the first seed whose history has a read that would have another answer without it."""
     found: dict[str, int] = {}
 
-    def look(history: History, tally: Tally) -> None:
+    def look(history: PlayedHistory, tally: Tally) -> None:
         if readers.not_predicted(history):
             return
         for query in readers._queries(history):
@@ -59,7 +59,7 @@ def telling() -> Mapping[str, int]:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_hudi_rs_falsifies_the_setting_without_a_rule(rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    seed = telling()[rule]
+    seed = distinguishing_seeds()[rule]
     setting = CheckOptions(factory("engine"), model=fresh, readers=(readers.hudi_rs,), kinds=KINDS)
     Check(setting).play(Random(seed).randrange)
     monkeypatch.setattr(readers, "AS_HUDI_RS", without(rule))

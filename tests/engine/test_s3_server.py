@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nbcc.simulator.s3.server import Bucket
+from nbcc.simulator.lockstep.s3.server import Bucket
 
 KEYS = ("t/a.log", "t/b/1.log", "t/b/2.log", "t/b/c/3.log", "t/d.log", "t/e/4.log", "u/5.log")
 

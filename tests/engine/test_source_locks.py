@@ -12,8 +12,8 @@ from nbcc.engine.config.options import PROVIDER, SKEW
 from nbcc.engine.errors import Conflict, Unsupported
 from nbcc.engine.lock import held
 from nbcc.engine.table import Table
-from nbcc.simulator.s3.faults import Fault
-from nbcc.simulator.s3.server import Bucket
+from nbcc.simulator.lockstep.s3.faults import Fault
+from nbcc.simulator.lockstep.s3.server import Bucket
 from tests.builders.data_source import CREATE, SCHEMA, load, plain, save
 from tests.builders.tables import table_of
 
@@ -37,7 +37,7 @@ def store(bucket: Bucket) -> dict[str, str]:
 STORE_LOCKS = ["", "StorageBasedLockProvider", "NumberedLockProvider"]
 
 
-@pytest.mark.parametrize("decision", ["lock", "log"])
+@pytest.mark.parametrize("decision", ["lock", "log", "shared", "free"])
 @pytest.mark.parametrize("provider", STORE_LOCKS)
 def test_a_table_in_an_object_store_is_written_and_read_under_every_lock(
     provider: str, decision: str, bucket: Bucket
@@ -49,6 +49,18 @@ def test_a_table_in_an_object_store_is_written_and_read_under_every_lock(
     assert plain(load(URL, **store(bucket))) == [*ROWS, ("d", "q", 1, "own")]
     assert len([instant for instant in table.timeline() if instant.completed]) == 2, "the batch is written once"
     assert not [key for key in bucket.objects if "/.temp/" in key or "/.heartbeat/" in key]
+
+
+@pytest.mark.parametrize("decision", ["shared", "free"])
+def test_a_table_whose_commits_are_announced_is_written_and_overwritten(decision: str, tmp_path: Path) -> None:
+    table = made(tmp_path / "t", **{"nbcc.decision": decision})
+    for _ in range(2):
+        save(tmp_path / "t", TASKS, **{"batch.id": "one"})
+    assert len(table.timeline()) == 1, "the batch is written once"
+    assert plain(load(tmp_path / "t")) == ROWS
+    new = table_of(SCHEMA, ("n", "p", 3, "new"))
+    save(tmp_path / "t", [new], **{"hoodie.datasource.write.operation": "insert_overwrite"})
+    assert plain(load(tmp_path / "t")) == [("b", "q", 2, "y"), ("n", "p", 3, "new")]
 
 
 @pytest.mark.parametrize("provider", ["FileSystemBasedLockProvider", *STORE_LOCKS])

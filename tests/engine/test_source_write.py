@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nbcc.engine.data_source import NbccSource
-from nbcc.engine.data_source.options import write_options
-from nbcc.engine.errors import BadInput, Conflict, NotATable, Unsupported
+from nbcc.engine.errors import BadInput, Conflict, NotATable
 from nbcc.engine.schema import to_spark
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
@@ -231,11 +230,7 @@ def test_deletes_need_key_partition_and_ordering_only(tmp_path: Path) -> None:
         ({"hoodie.bucket.index.num.buckets": "many"}, BadInput, "use a whole number from 1 on"),
         ({"hoodie.record.merge.mode": "COMMIT_TIME_ORDERING"}, BadInput, "the table has EVENT_TIME_ORDERING"),
         ({"hoodie.logfile.max.size": "7"}, BadInput, "max.size=7, but the table has"),
-        ({"hoodie.datasource.write.operation": "insert"}, Unsupported, "use upsert, bulk_insert, delete"),
-        ({"hoodie.index.type": "BLOOM"}, Unsupported, "leave it out, or set it to BUCKET"),
-        ({"hoodie.datasource.write.payload.class": "x.Y"}, Unsupported, "leave it out"),
         ({"hoodie.datasource.write.recordkey.feild": "id"}, BadInput, "did you mean hoodie.datasource.write.recordkey"),
-        ({"mergeSchema": "true"}, BadInput, "there is no such option"),
     ],
 )  # fmt: skip
 def test_options_that_do_not_fit_are_refused(
@@ -248,20 +243,12 @@ def test_options_that_do_not_fit_are_refused(
 
 
 def test_writes_that_cannot_be_are_refused(tmp_path: Path) -> None:
-    source = NbccSource({"path": str(tmp_path / "t"), **CREATE})
-    with pytest.raises(Unsupported, match="overwrite"):
-        source.writer(to_spark(SCHEMA), True)
     with pytest.raises(NotATable, match="name its key"):
         NbccSource({"path": str(tmp_path / "t")}).writer(to_spark(SCHEMA), False)
     assert not (tmp_path / "t").exists()
     save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"))], **CREATE)
     with pytest.raises(BadInput, match="'v' is int64"):
-        source.writer(to_spark(SCHEMA.set(3, pa.field("v", pa.int64()))), False)
-
-
-def test_other_options_of_hudi_are_ignored_with_one_line() -> None:
-    with pytest.warns(UserWarning, match="hoodie.parquet.small.file.limit: ignored"):
-        assert write_options({"path": "t", "hoodie.parquet.small.file.limit": "3"}).table == {}
+        NbccSource({"path": str(tmp_path / "t")}).writer(to_spark(SCHEMA.set(3, pa.field("v", pa.int64()))), False)
 
 
 def test_a_task_beats_while_its_rows_are_worked_out(tmp_path: Path) -> None:

@@ -12,29 +12,28 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine.data.columns import COMMIT_SEQNO, COMMIT_TIME, FILE_NAME, IS_DELETED
-from nbcc.engine.data.jobs import (
+from nbcc.engine.data.jobs import InProcessJobs
+from nbcc.engine.data.tasks import (
     ChangesTask,
     CompactTask,
-    InProcessJobs,
     LogInput,
     ReadTask,
+    TableShape,
     WindowTask,
     WriteTask,
     WrittenFile,
 )
-from nbcc.engine.data.tasks import TableShape
 from nbcc.engine.errors import BadInput
 from nbcc.engine.names import RandomNames
 from nbcc.engine.schema import avro_json, to_spark
 from nbcc.engine.spark import jobs as jobs_of_spark
 from nbcc.engine.spark.jobs import SparkJobs
 from nbcc.engine.storage import open_storage
-from tests.builders.tasks import SCHEMA, rows_and_deletes, shape
+from tests.builders.tasks import rows_and_deletes, shape
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FLAGGED = SCHEMA.append(pa.field(IS_DELETED, pa.bool_()))
 ROWS = [(f"k{number}", number % 7, f"v{number}", f"p {number % 3}") for number in range(60)]
 DELETES = [(f"k{number}", 9, None, f"p {number % 3}") for number in range(0, 60, 5)]
 UPDATES = [(f"k{number}", 3, "new", f"p {number % 3}") for number in range(0, 60, 4)]

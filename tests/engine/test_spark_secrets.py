@@ -15,8 +15,8 @@ import pytest
 
 from nbcc import Table
 from nbcc.engine.errors import CannotRun, StorageError
-from nbcc.simulator.s3.faults import Fault
-from nbcc.simulator.s3.server import Bucket
+from nbcc.simulator.lockstep.s3.faults import Fault
+from nbcc.simulator.lockstep.s3.server import Bucket
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

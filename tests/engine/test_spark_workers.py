@@ -42,9 +42,9 @@ def test_a_session_with_another_python_is_refused_in_one_sentence(tmp_path: Path
         [sys.executable, "-c", program], cwd=tmp_path, env={**environment, "PATH": path},
         text=True, capture_output=True, check=False,
     )  # fmt: skip
-    said = "CannotRun Asked to use this SparkSession, but its Python workers run python3, which cannot import fastavro"
+    start = "CannotRun Asked to use this SparkSession, but its Python workers run python3, which cannot import fastavro"
     assert ran.returncode == 0, ran.stderr
-    assert [line.startswith(said) for line in ran.stdout.splitlines()] == [True] * 3
+    assert [line.startswith(start) for line in ran.stdout.splitlines()] == [True] * 3
     assert f"set PYSPARK_PYTHON={sys.executable} in the environment before the session is made" in ran.stdout
     assert "Traceback" not in ran.stderr
 
@@ -66,16 +66,16 @@ def script(tmp_path: Path) -> Callable[[str], str]:
 
 
 @pytest.mark.parametrize(
-    ("body", "said"),
+    ("body", "message"),
     [
         ("echo 2.7", r"which is Python 2\.7, not 3\.\d+: set PYSPARK_PYTHON="),
         ("exit 1", "which cannot import fastavro, numpy, obstore, pyarrow: set PYSPARK_PYTHON="),
     ],
 )
-def test_an_interpreter_that_cannot_do(script: Callable[[str], str], tmp_path: Path, body: str, said: str) -> None:
+def test_an_interpreter_that_cannot_do(script: Callable[[str], str], tmp_path: Path, body: str, message: str) -> None:
     spark = session_of(script(body), f"app {body}")
     for _ in range(2):
-        with pytest.raises(CannotRun, match=said):
+        with pytest.raises(CannotRun, match=message):
             interpreter.prepare_workers(spark)
     assert (tmp_path / "runs").read_text("utf-8") == "run\n", "it is tested once for each session"
 

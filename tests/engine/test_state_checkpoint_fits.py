@@ -26,10 +26,10 @@ from nbcc.engine.timeline.state_checkpoint import (
     put_checkpoint,
 )
 from nbcc.engine.timeline.timeline import FOLDER as TIMELINE
+from tests.builders.state_checkpoints import COPIES, answer, answers, checkpoint, cold, used, without_checkpoints
 from tests.builders.tables import TickClock, batch, context, make_table, state, tick
 
 from .hooked import during
-from .test_state_checkpoint import COPIES, answer, answers, checkpoint, cold, used, without_checkpoints
 
 
 class Later(TickClock):

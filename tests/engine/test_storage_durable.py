@@ -13,7 +13,7 @@ import pytest
 
 from nbcc import Table
 from nbcc.engine.errors import BadInput, StorageError
-from nbcc.engine.storage import LocalStorage, ObjectStorage, open_storage, paths_below
+from nbcc.engine.storage import LocalStorage, ObjectStorage, open_storage
 from nbcc.engine.storage.staged_files import STAGE
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64())])
@@ -224,6 +224,6 @@ def test_a_stage_that_was_left_is_not_listed(tmp_path: Path, monkeypatch: pytest
     assert left.name.startswith(STAGE)
     monkeypatch.undo()
     assert storage.list("") == []
-    assert list(paths_below(storage, "p")) == []
+    assert list(storage.paths("p")) == []
     assert storage.put_if_absent("p/x", b"whole")
     assert [entry[:2] for entry in storage.list("")] == [("p/x", 5)]

@@ -44,7 +44,7 @@ SECRET = "wJalrXUtnFEMI"
 
 
 class PanicException(BaseException):
-    """As the Rust library raises it: its class cannot be imported, and is no Exception."""
+    """As the Rust library raises it: its class cannot be imported, and does not inherit from Exception."""
 
 
 def made(folder: Path) -> Table:
@@ -159,9 +159,9 @@ def test_an_option_with_a_value_that_does_not_fit(monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.parametrize("kind", [*STORES, "client"])
 def test_every_option_of_a_store_is_documented_and_exists(kind: str) -> None:
-    """The library refuses the name of an option that it does not have; the values here are no valid ones."""
-    page = Path(__file__).parents[2].joinpath("docs/storage-options.md").read_text()
-    [part] = [part for part in page.split("\n## ")[1:] if part.startswith(f"`{kind}`")]
+    """The library refuses the name of an option that it does not have; the values here are not valid."""
+    page = Path(__file__).parents[2].joinpath("docs/options.md").read_text()
+    [part] = [part for part in page.split("\n### ")[1:] if part.startswith(f"`{kind}`")]
     rows = [row.split("|")[1] for row in part.splitlines() if row.startswith("| `")]
     documented = [name for row in rows for name in re.findall(r"`(\w+)`", row)]
     names = STORES.get(kind, CLIENT)

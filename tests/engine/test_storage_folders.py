@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -52,3 +53,19 @@ def test_a_put_and_the_removal_of_its_empty_folder_do_not_disturb_each_other(tmp
 
     with ThreadPoolExecutor(3) as several:
         assert [*several.map(work, "abc")] == [400, 400, 400]
+
+
+def test_a_put_goes_on_while_others_remove_its_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine a process may be interrupted after each `mkdir`, until another one has removed the folder."""
+    removals, make = iter(range(50)), os.mkdir
+
+    def made_and_removed(name: str, *args: int, **given: int) -> None:
+        make(name, *args, **given)
+        if name == "q=2" and next(removals, None) is not None:
+            os.rmdir(tmp_path / MARKERS / "p=1" / name)
+
+    monkeypatch.setattr(os, "mkdir", made_and_removed)
+    storage = LocalStorage(str(tmp_path))
+    assert storage.put_if_absent(f"{MARKERS}/p=1/q=2/a", b"x")
+    assert storage.get(f"{MARKERS}/p=1/q=2/a") == b"x"
+    assert next(removals, None) is None, "the folder was removed each time"

@@ -29,7 +29,7 @@ def rows(ts: int) -> pa.Table:
     return pa.table({"id": ["k"], "ts": [ts]}, SCHEMA)
 
 
-def opens_anew(folder: str, answers: Any) -> None:
+def reopens(folder: str, answers: Any) -> None:
     table = Table.open(None, folder)
     table.upsert(rows(2))
     table.compact()
@@ -67,7 +67,7 @@ def answer_of(method: str, child: Callable[..., None], *given: Any) -> Any:
 def test_a_child_uses_a_local_table_as_its_parent_does(method: str, tmp_path: Path) -> None:
     table = Table.create(None, tmp_path / "t", SCHEMA, record_key="id", ordering_fields="ts")
     table.upsert(rows(1))
-    assert answer_of(method, opens_anew, str(tmp_path / "t")) == [2]
+    assert answer_of(method, reopens, str(tmp_path / "t")) == [2]
     table.upsert(rows(3))  # the lock is free
     assert table.snapshot()["ts"].to_pylist() == [3]
 

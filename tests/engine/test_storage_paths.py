@@ -14,11 +14,11 @@ import pytest
 from nbcc import Table
 from nbcc.engine.audit import CountingStorage
 from nbcc.engine.errors import NotATable, UnsafePath
-from nbcc.engine.storage import LocalStorage, NotFound, Storage, open_storage, paths_below, sizes_but
+from nbcc.engine.storage import LocalStorage, NotFound, Storage, open_storage
 from nbcc.engine.storage.recording import Recording
 from nbcc.engine.timeline.cleans import CleanPlan, encode_clean_plan
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.control.storage import MemoryStorage
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64())])
 OUTSIDE = ["../x", "a/../../x", "/etc/x", "", ".", "..", "a//b", "a/./b", "./a", "a/", "a\0b", "a\nb", "a\ud800"]
@@ -149,9 +149,9 @@ def test_a_listing_follows_no_link_to_a_folder_and_says_so(linked: LocalStorage)
         found = [entry.path for entry in linked.list("")]
     assert found == ["file", "p/x", "same"]
     with pytest.warns(UserWarning, match="left out"):
-        assert sorted(paths_below(linked, "")) == found
+        assert sorted(linked.paths("")) == found
     with pytest.warns(UserWarning, match="left out"):
-        assert sorted(sizes_but(linked, "p")[0]) == ["file", "same"]
+        assert sorted(linked.sizes_but("p")[0]) == ["file", "same"]
     with pytest.raises(UnsafePath, match=LINKED):
         linked.list("out")
 
@@ -175,7 +175,7 @@ def test_orphans_of_a_linked_folder_are_not_deleted(tmp_path: Path) -> None:
     assert sorted((tmp_path / "theirs/part=p").iterdir()) == before
 
 
-# what is no regular file
+# files that are not regular
 
 
 def _socket(path: Path) -> None:

@@ -24,9 +24,9 @@ from nbcc.engine.config.options import PROVIDER, SKEW
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.lock.waiting import Waiting
 from nbcc.engine.storage import open_storage
-from nbcc.simulator.s3.faults import Fault
-from nbcc.simulator.s3.server import Bucket, s3_server
-from nbcc.simulator.validate import validate
+from nbcc.simulator.audit import validate
+from nbcc.simulator.lockstep.s3.faults import Fault
+from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
 from tests.builders import by_day
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64())])
@@ -176,7 +176,7 @@ def test_a_put_that_is_answered_wrongly_loses_nothing_and_does_nothing_twice(nam
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_a_table_is_created_once_whatever_the_answer(answer: str, bucket: Bucket) -> None:
+def test_a_table_is_created_once_with_every_answer(answer: str, bucket: Bucket) -> None:
     bucket.faults[:] = [fault := Fault(ANSWERS[answer], ROWS["properties"].key, pattern=True)]
     table = made(bucket, {})
     assert not fault.times, "the fault was met"

@@ -16,7 +16,7 @@ import pytest
 from nbcc.engine.actions import operations
 from nbcc.engine.config.options import SKEW
 from nbcc.engine.table import Table
-from nbcc.simulator.s3.server import Bucket, s3_server
+from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
 
 SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("a", pa.string())])
 WIDER = SCHEMA.append(pa.field("b", pa.int64()))
@@ -124,6 +124,7 @@ def undone_and_cleaned(table: Table) -> Iterator[tuple[str, Any]]:
     yield run("publish_decided")
     yield "maintain", [step.service for step in table.run("maintain")]
     yield "collect", table.run("collect").counts()
+    yield run("convert", decision="shared")
     yield "settled", isinstance(table.run("settled"), str)
     yield run("snapshot")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from nbcc import Table
-from nbcc.simulator.s3.server import Bucket
+from nbcc.simulator.lockstep.s3.server import Bucket
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,7 +7,6 @@ import os
 import random
 import shutil
 import signal
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +14,13 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from nbcc.engine.table import Table
+from tests.builders.streams import forget_last_commit, python_workers
 
 COLUMNS = "id string, ts long"
 
 
 def test_new_rows_after_a_deleted_checkpoint_are_written(spark: Any, tmp_path: Path) -> None:
-    """A new checkpoint numbers other rows from 0 again: it is another query, whatever the sink is called."""
+    """A new checkpoint numbers other rows from 0 again: it is another query, under any name of the sink."""
     source, checkpoint = tmp_path / "in", tmp_path / "checkpoint"
     source.mkdir()
     table = Table.create(spark, tmp_path / "t", COLUMNS, record_key="id", ordering_fields="ts", buckets=1)
@@ -85,13 +85,6 @@ def test_the_format_writes_each_batch_once(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(StreamingQueryException, match=r"output mode complete would replace"):
         run(tmp_path / "complete", "complete")
     assert ids() == ["a", "b"]
-
-
-def forget_last_commit(checkpoint: Path) -> None:
-    """As if the driver had died after the write and before Spark's commit log: the batch is sent again."""
-    commit = max((checkpoint / "commits").glob("[0-9]*"), key=lambda each: int(each.name))
-    for file in (commit, commit.with_name(f".{commit.name}.crc")):
-        file.unlink()
 
 
 def test_a_finished_query_has_published_the_progress_of_its_consumer(spark: Any, tmp_path: Path) -> None:
@@ -166,19 +159,3 @@ def test_a_copy_by_streams_equals_its_source_under_kills(spark: Any, tmp_path: P
     assert len(written) <= batches, "no batch is written twice"
 
 
-def python_workers() -> list[int]:
-    """The Python processes that this session's JVM has started, without those that have children."""
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(None, 2) for line in listed.splitlines()]
-    parents = {int(row[0]): int(row[1]) for row in rows}
-
-    def is_ours(pid: int) -> bool:
-        while pid in parents and pid != os.getpid():
-            pid = parents[pid]
-        return pid == os.getpid()
-
-    busy = set(parents.values())
-    return [
-        pid for pid, row in zip(parents, rows, strict=True) if "pyspark" in row[-1] and pid not in busy and is_ours(pid)
-        and "java" not in row[-1]
-    ]  # fmt: skip

@@ -3,55 +3,30 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from nbcc import Table
-from nbcc.engine.actions.upsert import write_task
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.storage import NotFound
 from nbcc.engine.timeline import Instant, lsm
-from nbcc.engine.timeline.archive import HISTORY, VERSION, Archive
+from nbcc.engine.timeline.archive import Archive
+from nbcc.engine.timeline.archive_reader import HISTORY, VERSION
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.engine.writes.commit_protocol import complete, request
 from nbcc.engine.writes.commits import write_commit
-from tests.builders.tables import batch, files, keys, make_table, state, tick
+from nbcc.engine.writes.data_write import write_task
+from tests.builders.archived_tables import answers, grown, reopened
+from tests.builders.hudi_rs import same
+from tests.builders.tables import batch, files, make_table, state, tick
 
 from .hooked import during
-from .test_table_hudi_rs import same
-
-
-def grown(folder: Path, rounds: int = 4, **changes: Any) -> tuple[Table, list[Instant]]:
-    """A table of that many rounds of a write and a compaction, a delete kept as a tombstone, and one more write."""
-    table, done = make_table(folder, **changes), []
-    for number in range(rounds):
-        done.append(table.upsert(batch(("k1", number, f"{number}"), (f"r{number}", number, "x"))))
-        if number == 1:
-            done.append(table.delete(keys(("r0", 5))))
-        if compacted := table.compact():
-            done.append(compacted)
-    return table, [*done, table.upsert(batch(("k2", 9, "9")))]
-
-
-def answers(table: Table, times: list[Instant]) -> list[Any]:
-    """Every kind of read at every one of these times."""
-    reads: list[Any] = [state(table.snapshot()), state(table.read_optimized()), table.settled()]
-    for time in times:
-        reads += [state(table.as_of(time)), state(table.incremental(time)), table.file_slices(time)]
-        reads.append(sorted(map(repr, table.changes(time).to_pylist())))
-    return [*reads, table.file_slices()]
 
 
 def active(table: Table) -> set[str]:
     return {instant.requested for instant in table.timeline()}
-
-
-def reopened(table: Table) -> Table:
-    """The same table as another process sees it, which remembers nothing."""
-    return Table(replace(table.context), table.config)
 
 
 COPIES = {"table_type": "COPY_ON_WRITE", "concurrency_mode": None}
@@ -122,8 +97,8 @@ def test_what_completed_since_a_pending_write_began_stays(tmp_path: Path) -> Non
     """An optimistic writer finds the write that was requested before it and completed after it began."""
     table = make_table(tmp_path, table_type="COPY_ON_WRITE", concurrency_mode="OPTIMISTIC_CONCURRENCY_CONTROL")
     context, config = table.context, table.config
-    early, sealed = request(context, "commit")
-    files = context.jobs.write(batch(("k1", 1, "early")), write_task(context, config, early, sealed))
+    early, at_request = request(context, "commit")
+    files = context.jobs.write(batch(("k1", 1, "early")), write_task(context, config, early, at_request))
     archived: list[Any] = []
 
     def meanwhile() -> None:
@@ -304,7 +279,7 @@ def test_a_write_is_committed_although_archiving_fails(
     options = {"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "1", "hoodie.keep.max.commits": "2"}
     table = make_table(tmp_path / "t", options=options, table_type="COPY_ON_WRITE", concurrency_mode=None)
 
-    def refused(*_: Any) -> None:
+    def refused(*_: Any, **__: Any) -> None:
         raise error
 
     monkeypatch.setattr(lsm, "add", refused)

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from nbcc import BadInput, Conflict, Table
+from tests.builders.hudi_rs import same
 from tests.builders.tables import batch, files, keys, make_table, state, tick, window
 
 from .hooked import during
-from .test_table_hudi_rs import same
 
 BASE = ".parquet"
 

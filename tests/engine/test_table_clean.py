@@ -13,14 +13,11 @@ from nbcc.engine.files.slices import FileSlice
 from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.timeline import FOLDER
-from tests.builders.tables import batch, files, keys, make_table, state, tick
+from tests.builders.cleaned_files import data_files
+from tests.builders.hudi_rs import same
+from tests.builders.tables import batch, keys, make_table, state, tick
 
 from .hooked import during
-from .test_table_hudi_rs import same
-
-
-def data_files(table: Table) -> set[str]:
-    return {path for path in files(table) if ".log." in path or path.endswith(".parquet")}
 
 
 def named(slices: tuple[FileSlice, ...]) -> set[str]:

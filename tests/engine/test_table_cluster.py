@@ -8,23 +8,24 @@ import pyarrow as pa
 import pytest
 
 from nbcc import BadInput
+from nbcc.engine.actions import schedule_compaction
 from nbcc.engine.timeline import load_plan
+from tests.builders.hudi_rs import same
 from tests.builders.tables import SCHEMA, batch, make_table, state
 
 from .hooked import during
-from .test_table_hudi_rs import same
 
 
 def test_rows_are_sorted_and_none_is_lost_during_a_write(tmp_path: Path) -> None:
     table = make_table(tmp_path)
     table.upsert(batch(*((f"k{n}", 1, f"{(n * 7) % 10}") for n in range(10))))
-    beside = during(table, ".parquet", lambda: table.upsert(batch(("k0", 2, "beside"))))
-    done = beside.cluster(["a", "id"])
+    interrupted = during(table, ".parquet", lambda: table.upsert(batch(("k0", 2, "meanwhile"))))
+    done = interrupted.cluster(["a", "id"])
     assert done is not None
     assert done.action == "commit"
     assert load_plan(table.context.storage, done.requested).sort_by == ("a", "id")
     assert [row["a"] for row in table.read_optimized().to_pylist()] == [f"{n}" for n in range(10)]
-    assert state(table.snapshot()) == {("k0", 2, "beside"), *((f"k{n}", 1, f"{(n * 7) % 10}") for n in range(1, 10))}
+    assert state(table.snapshot()) == {("k0", 2, "meanwhile"), *((f"k{n}", 1, f"{(n * 7) % 10}") for n in range(1, 10))}
     assert same(table)
     assert table.compact() is not None
     assert table.cluster(["a"]) is None
@@ -52,7 +53,7 @@ def test_a_plan_that_sorts_by_what_cannot_be_sorted_by_can_be_run(gone: str, tmp
     columns = pa.schema([*SCHEMA, ("tags", pa.list_(pa.string()))])
     table = make_table(tmp_path, schema=columns)
     table.upsert(batch(("k2", 1, "a"), ("k1", 1, "a"), schema=columns))
-    table.run("schedule_compaction", sort_by=(gone, "id"))
+    schedule_compaction.schedule(table.context, table.config, (gone, "id"))
     if gone == "a":
         table.alter_schema(pa.schema([field for field in columns if field.name != gone]))
     assert table.run_compaction() is not None

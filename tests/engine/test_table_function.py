@@ -21,8 +21,8 @@ from nbcc.engine.definition.creation import table_config
 from nbcc.engine.errors import BadInput, Unsupported
 from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
-from nbcc.model.mechanisms.merge_function.definition import value_of
-from nbcc.simulator.control.storage import MemoryStorage
+from nbcc.model.mechanisms.merge_function import value_of
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
 from tests.builders.tables import TickClock, make_table
 
 SCHEMA = pa.schema([("id", pa.string()), ("low", pa.int64()), ("tags", pa.string())])
@@ -199,7 +199,7 @@ def test_an_allowed_function_is_that_of_the_table(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    ("function", "message"),
     [
         (total, r"it is not idempotent: merging {'low': None} with itself returned {'low': 0}"),
         (
@@ -212,8 +212,8 @@ def test_an_allowed_function_is_that_of_the_table(tmp_path: Path) -> None:
     ],
     ids=lambda each: getattr(each, "__name__", ""),
 )
-def test_a_function_that_breaks_a_law_is_refused_with_the_rows(function: Any, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_a_function_that_breaks_a_law_is_refused_with_the_rows(function: Any, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         config_of(named(function), NUMBERS)
 
 
@@ -224,17 +224,17 @@ def test_what_it_takes_for_equal_must_be_equal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [("no_such_module:f", "No module named 'no_such_module'"), (f"{__name__}:nothing", "has no attribute 'nothing'"),
      (f"{__name__}:SCHEMA", "that is a Schema")],
 )  # fmt: skip
-def test_a_name_that_is_no_function_is_refused(name: str, said: str) -> None:
-    with pytest.raises(BadInput, match=said):
+def test_a_name_that_is_no_function_is_refused(name: str, message: str) -> None:
+    with pytest.raises(BadInput, match=message):
         config_of(name, NUMBERS)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"merge_mode": "EVENT_TIME_ORDERING", "ordering_fields": "low"}, "use merge_mode='COMMIT_TIME_ORDERING'"),
         ({"ordering_fields": "low"}, "leave ordering_fields out"),
@@ -244,7 +244,7 @@ def test_a_name_that_is_no_function_is_refused(name: str, said: str) -> None:
         ({"schema": pa.schema([("id", pa.string()), ("d", pa.binary())])}, "cannot be tested with the type binary"),
     ],
 )
-def test_what_cannot_be(arguments: dict[str, Any], said: str) -> None:
+def test_what_cannot_be(arguments: dict[str, Any], message: str) -> None:
     given = {"schema": NUMBERS, **arguments}
-    with pytest.raises(Unsupported, match=said):
+    with pytest.raises(Unsupported, match=message):
         config_of(named(normal), **given)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import pyarrow as pa
 import pytest
-from hudi import HudiReadOptions, HudiTable
 
 from nbcc import Table
 from nbcc.engine.errors import Conflict
 from nbcc.engine.rules import Rules
+from tests.builders.hudi_rs import by_hudi_rs, same
 from tests.builders.tables import SCHEMA, batch, keys, make_table, state
 
 from .hooked import during
@@ -29,19 +28,6 @@ SHAPES: dict[str, dict[str, Any]] = {
     "composite key": {"record_key": ["id", "part"]},
     "text ordering": {"ordering_fields": "a", "record_key": ["id"]},
 }
-
-
-def by_hudi_rs(table: Table) -> pa.Table:
-    found = HudiTable(unquote(urlsplit(table.context.storage.url).path)).read(HudiReadOptions())
-    return pa.Table.from_batches(found) if found else table.snapshot().slice(0, 0)
-
-
-def same(table: Table) -> bool:
-    """Whether hudi-rs and we give the same rows, Hudi's columns included (but the order and names of files)."""
-    ours, theirs = table.snapshot(), by_hudi_rs(table)
-    names = [name for name in ours.column_names if name != "_hoodie_file_name"]
-    ordered = (sorted(map(repr, rows.select(names).to_pylist())) for rows in (ours, theirs))
-    return next(ordered) == next(ordered)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -64,7 +50,7 @@ def test_every_state_of_an_overlapping_history_reads_alike(shape: str, tmp_path:
         table.schedule_compaction()
         check()
 
-    # Requested before the plan and completed after it: a late log, whose update of k1 must stay hidden for ever.
+    # Requested before the plan and completed after it: a late log, whose update of k1 must stay hidden permanently.
     during(table, ".log.", meanwhile).upsert(batch(("k1", 3, "3"), ("k4", 6, "6")))
     check()
     table.run_compaction()

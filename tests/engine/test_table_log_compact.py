@@ -12,10 +12,10 @@ from nbcc import Table
 from nbcc.engine.audit.why import why
 from nbcc.engine.errors import BadInput
 from nbcc.engine.files.log_block import Header, read_blocks
+from tests.builders.hudi_rs import same
 from tests.builders.tables import batch, files, keys, make_table, state, tick, window
 
 from .hooked import during
-from .test_table_hudi_rs import same
 
 MODES = ("EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")
 
@@ -60,8 +60,8 @@ def test_no_answer_changes(changes: dict[str, Any], tmp_path: Path) -> None:
     assert {len(piece.logs) for piece in table.file_slices()} == {1}
     assert {name: rows for name, rows in reads(table).items() if name in before} == before
     assert stamped(table.snapshot()) == stamps
-    assert window(table.incremental(done.requested)) == set(), "it has written nothing that anybody waits for"
-    assert table.log_compact() is None, "one log is no several"
+    assert window(table.incremental(done.requested)) == set(), "it has written nothing that a reader waits for"
+    assert table.log_compact() is None, "one log is not enough"
     assert same(table)
 
 

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from nbcc import BadInput, Conflict, Table
 from nbcc.engine import actions
 from nbcc.engine.timeline import load_plan
-from tests.builders.tables import batch, files, keys, make_table, paths, state, tick, window
+from tests.builders.tables import SCHEMA, batch, files, keys, make_table, paths, state, tick, window
+from tools import every_method
 
 from .hooked import during, watched
 
 LOG = ".log."
-INFLIGHT = ".inflight"
 
 
 @pytest.fixture
@@ -286,13 +289,32 @@ def test_an_action_is_found_where_the_path_is_extended_to(tmp_path: Path, monkey
     monkeypatch.setattr(actions, "__path__", [*actions.__path__, str(tmp_path / "actions")])
     table = make_table(tmp_path / "t")
     table.upsert(batch(("k1", 1, "a")))
-    assert actions.OPERATIONS["count"].about == "How many rows there are."
+    assert actions.operations()["count"].__doc__ == "How many rows there are."
     assert table.run("count") == 1
+
+
+def test_every_method_is_called_with_all_of_its_arguments(tmp_path: Path) -> None:
+    """So that mypy sees a renamed argument of an operation, although the method is derived from it."""
+    calls = [node for node in ast.walk(ast.parse(inspect.getsource(every_method))) if isinstance(node, ast.Call)]
+    words = [(each.func, word.arg) for each in calls for word in each.keywords]
+    given = {(method.attr, word) for method, word in words if isinstance(method, ast.Attribute)}
+    methods = {name: inspect.signature(getattr(Table, name)) for name in actions.operations() if hasattr(Table, name)}
+    assert given >= {(name, word) for name, method in methods.items() for word in [*method.parameters][1:]}
+    table = Table.open(None, str(make_table(tmp_path).context.storage.url))
+    wider = SCHEMA.append(pa.field("b", pa.string()))
+    assert len([*every_method.every_method(table, batch(("k1", 1, "a")), keys(("k1", 1)), "part=p", wider)]) > 20
+
+
+def test_a_call_that_does_not_fit_names_the_method(table: Table) -> None:
+    with pytest.raises(TypeError, match=r"^Table\.upsert\(\) got an unexpected keyword argument 'retry'$"):
+        table.upsert(batch(("k1", 1, "a")), retry=3)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"^TableReads\.as_of\(\) missing a required argument: 'time'$"):
+        table.as_of()  # type: ignore[call-arg]
 
 
 def test_every_operation_says_what_it_is_for() -> None:
     assert set(actions.operations()) >= {"upsert", "delete", "schedule_compaction", "run_compaction", "snapshot"}
-    assert all(operation.about.endswith(".") for operation in actions.operations().values())
+    assert all(operation.__doc__.partition("\n")[0].endswith(".") for operation in actions.operations().values())
 
 
 def test_a_snapshot_of_a_few_columns_is_the_snapshot_without_the_others(tmp_path: Path) -> None:

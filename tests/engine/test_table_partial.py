@@ -19,8 +19,8 @@ from nbcc.engine.definition.creation import table_config
 from nbcc.engine.errors import BadInput, Unsupported
 from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
-from nbcc.model.mechanisms.partial_updates.states import Part, Rank, join, row_of, row_of_state, state_of
-from nbcc.simulator.control.storage import MemoryStorage
+from nbcc.model.mechanisms.partial_updates import Rank, RankedPart, join, row_of, row_of_state, state_of
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
 from tests.builders.tables import TickClock, make_table
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64()), *((name, pa.string()) for name in "abc")])
@@ -70,7 +70,7 @@ SERVICES = st.sampled_from(["compact", "compact", "log_compact", "plan", "run", 
 )
 @settings(deadline=None, max_examples=40)
 def test_a_key_has_its_columns_under_every_order_of_operations(mode: str, steps: list[Any]) -> None:
-    table, written = table_in_memory(mode), dict[str, list[Part]]()
+    table, written = table_in_memory(mode), dict[str, list[RankedPart]]()
     states = dict[str, Rows]()
     for place, step in enumerate(steps):
         if isinstance(step, str):
@@ -96,13 +96,13 @@ def serve(table: Table, service: str) -> None:
     }[service]()
 
 
-def write(table: Table, step: Any, place: int, written: dict[str, list[Part]], event_time: bool) -> None:
+def write(table: Table, step: Any, place: int, written: dict[str, list[RankedPart]], event_time: bool) -> None:
     sets, records = step
     rows = []
     for key, (ordering, deletes) in records.items():
         values = None if deletes else {name: f"{name}{place}" for name in sets}
         rank: Rank = (ordering, place) if event_time else (place,)
-        written.setdefault(key, []).append(Part(rank, values))
+        written.setdefault(key, []).append(RankedPart(rank, values))
         rows.append({"id": key, "ts": ordering, "_hoodie_is_deleted": deletes, **dict.fromkeys(sets), **(values or {})})
     kept = pa.schema([*(SCHEMA.field(n) for n in ("id", "ts", *sets)), ("_hoodie_is_deleted", pa.bool_())])
     table.upsert(pa.Table.from_pylist(rows, kept), columns=list(sets))
@@ -114,7 +114,8 @@ PARTS = st.lists(st.tuples(st.integers(1, 3), st.one_of(st.none(), st.sets(st.sa
 @given(given_parts=PARTS, order=st.randoms(use_true_random=False))
 def test_states_join_to_the_definition_in_any_order(given_parts: list[Any], order: Any) -> None:
     parts = [
-        Part((o, place), None if s is None else dict.fromkeys(s, place)) for place, (o, s) in enumerate(given_parts)
+        RankedPart((o, place), None if s is None else dict.fromkeys(s, place))
+        for place, (o, s) in enumerate(given_parts)
     ]
     states = [state_of(part) for part in parts] * 2
     order.shuffle(states)
@@ -169,12 +170,12 @@ def test_a_window_says_what_is_set_and_what_was_deleted() -> None:
 
     found = table.incremental(start or "").to_pylist()
 
-    said = [(row["ts"], row["_hoodie_is_deleted"], row["nbcc_set_columns"]) for row in found]
-    assert said == [(3, False, ["c"]), (2, True, None)]
+    changes = [(row["ts"], row["_hoodie_is_deleted"], row["nbcc_set_columns"]) for row in found]
+    assert changes == [(3, False, ["c"]), (2, True, None)]
 
 
 def test_a_window_keeps_the_ordering_value_of_each_column() -> None:
-    """Else whoever merges it into what was there before takes b1 for as new as a3, and loses the b2 that was there."""
+    """Else a reader that merges it into its older rows takes b1 for as new as a3, and loses the b2 that was there."""
     table = table_in_memory("EVENT_TIME_ORDERING")
     table.upsert(some({"id": "k", "ts": 2, "b": "b2"}), columns=["b"])
     start = table.settled()

@@ -11,13 +11,13 @@ import pytest
 
 from nbcc import BadInput, Conflict, Table
 from nbcc.engine.errors import Unsupported
-from nbcc.engine.reads.windows import Replaced
+from nbcc.engine.reads.windows import ReplacedPartition
 from nbcc.engine.timeline import Instant
+from tests.builders.heartbeats import Died, Heartbeats
+from tests.builders.hudi_rs import same
 from tests.builders.tables import SCHEMA, batch, files, make_table, state, tick, window
 
 from .hooked import during
-from .test_rollback import Died, Heartbeats
-from .test_table_hudi_rs import same
 
 BASE = ".parquet"
 OLD = (("k1", 5, "old"), ("k2", 5, "old"), ("k3", 5, "old"))
@@ -65,8 +65,8 @@ def test_a_window_says_what_was_replaced_and_since_when(table: Table) -> None:
     between = table.upsert(batch(("k3", 1, "after")))
     second = table.delete_partition(["part=q"])
     assert table.replaced(start) == (
-        Replaced("part=p", first.requested, first.completed or ""),
-        Replaced("part=q", second.requested, second.completed or ""),
+        ReplacedPartition("part=p", first.requested, first.completed or ""),
+        ReplacedPartition("part=q", second.requested, second.completed or ""),
     )
     assert table.replaced(start, between) == table.replaced(start)[:1]
     assert table.replaced(between) == table.replaced(start)[1:]
@@ -97,9 +97,9 @@ def test_a_copy_is_brought_forward_by_what_was_replaced_and_the_window(table: Ta
 
 
 def test_a_write_that_completes_meanwhile_survives_and_is_compacted_onto_the_new_rows(table: Table) -> None:
-    beside = during(table, BASE, lambda: table.upsert(batch(("k2", 1, "beside"), ("k4", 1, "beside"))))
-    beside.insert_overwrite(batch(("k1", 1, "new")))
-    rows = {("k1", 1, "new"), ("k2", 1, "beside"), ("k4", 1, "beside")}
+    interrupted = during(table, BASE, lambda: table.upsert(batch(("k2", 1, "meanwhile"), ("k4", 1, "meanwhile"))))
+    interrupted.insert_overwrite(batch(("k1", 1, "new")))
+    rows = {("k1", 1, "new"), ("k2", 1, "meanwhile"), ("k4", 1, "meanwhile")}
     assert state(table.snapshot()) == rows
     assert same(table)
     assert table.compact() is not None
@@ -138,7 +138,7 @@ def test_a_partition_is_deleted_and_written_again(table: Table) -> None:
 
 def test_named_partitions_are_emptied_and_others_refused(table: Table) -> None:
     path = "part=p" if table.config.hive_style else "p"
-    with pytest.raises(BadInput, match=r"there are rows of .*which is none of them"):
+    with pytest.raises(BadInput, match=r"there are rows of .*which is not among them"):
         table.insert_overwrite(elsewhere(("k9", 1, "other")), partitions=[path])
     assert state(table.snapshot()) == set(OLD)
     assert [i.state for i in table.timeline()] == ["completed"]
@@ -189,14 +189,14 @@ def test_one_that_died_is_rolled_back_and_its_barrier_with_it(table: Table) -> N
     table = Table(replace(table.context, own_heartbeats=heartbeats), table.config)
 
     def die() -> None:
-        table.upsert(batch(("k2", 9, "beside")))
+        table.upsert(batch(("k2", 9, "meanwhile")))
         raise Died
 
     with pytest.raises(Died):
         during(table, BASE, die).insert_overwrite(batch(("k1", 1, "new")))
-    rows = {("k1", 5, "old"), ("k2", 9, "beside"), ("k3", 5, "old")}
+    rows = {("k1", 5, "old"), ("k2", 9, "meanwhile"), ("k3", 5, "old")}
     assert state(table.snapshot()) == rows
-    assert table.rollback() == ()  # its heart beats as far as anybody knows
+    assert table.rollback() == ()  # its heartbeat has not expired
     (pending,) = [i for i in table.timeline() if i.state != "completed"]
     heartbeats.beating.clear()
     (done,) = table.rollback()
@@ -239,7 +239,7 @@ def test_where_a_log_decides_it_takes_two_numbers(logged: Table) -> None:
 
 
 def test_where_a_log_decides_one_that_fails_does_not_come_back(logged: Table) -> None:
-    """Its plan was the last decision, which whoever decides next puts onto the timeline if it is not there."""
+    """Its plan was the last decision; the next decider puts it onto the timeline if it is not there."""
     with pytest.raises(BadInput):
         logged.insert_overwrite(batch(("k1", None, "no ordering value")))
     logged.upsert(batch(("k2", 9, "after")))
@@ -260,9 +260,9 @@ def test_where_a_log_decides_one_whose_number_is_taken_leaves_nothing(
 
 def test_an_optimistic_one_gives_way_to_a_write_that_was_faster(table: Table) -> None:
     optimistic = Table(table.context, replace(table.config, concurrency_mode="OPTIMISTIC_CONCURRENCY_CONTROL"))
-    beside = during(optimistic, BASE, lambda: table.upsert(batch(("k2", 9, "faster"))))
+    interrupted = during(optimistic, BASE, lambda: table.upsert(batch(("k2", 9, "faster"))))
     with pytest.raises(Conflict, match=r"has written bucket \d") as raised:
-        beside.insert_overwrite(batch(("k1", 1, "new")))
+        interrupted.insert_overwrite(batch(("k1", 1, "new")))
     assert raised.value.against is not None
     assert all(instant.completed for instant in table.timeline())
     assert state(table.snapshot()) == {("k1", 5, "old"), ("k2", 9, "faster"), ("k3", 5, "old")}

@@ -10,10 +10,9 @@ from nbcc import Table
 from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.timeline import FOLDER
+from tests.builders.cleaned_files import data_files
+from tests.builders.hudi_rs import same
 from tests.builders.tables import batch, files, make_table, state, tick
-
-from .test_table_clean import data_files
-from .test_table_hudi_rs import same
 
 
 def grown(folder: Path) -> tuple[Table, str]:

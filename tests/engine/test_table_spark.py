@@ -122,7 +122,7 @@ REFUSED = {
     "a conflict": ([("k1", "p", 1, "a"), ("k1", "p", 1, "b")], DDL, "1 row shares key and ordering value"),
     "a null ordering": ([("k1", "p", None, "a")], DDL, "1 row has no value in the ordering column ts"),
     "another type": ([("k1", "p", "1", "a")], DDL.replace("BIGINT", "STRING"), "'ts' is string, the table's is int64"),
-    "a missing column": ([("k1", "p", 1)], "id STRING, part STRING, ts BIGINT", "it lacks 'a'"),
+    "a missing column": ([("k1", "p", "x")], "id STRING, part STRING, a STRING", "it lacks 'ts'"),
 }
 
 

@@ -34,8 +34,8 @@ WORDS = (
 )
 
 
-def told(calls: list[str]) -> list[str]:
-    """Accesses in the words of the protocol; those that nobody else can see are left out."""
+def steps_of(calls: list[str]) -> list[str]:
+    """Accesses in the words of the protocol; those that no other actor can see are left out."""
     return [word for call in calls if (word := _word(call))]
 
 
@@ -52,7 +52,7 @@ PUBLISH = ["take", "put completed", "release"]
 def test_upsert(table: Table) -> None:
     writer, calls = watched(table)
     writer.upsert(batch(("k1", 3, "a"), ("k2", 3, "b")))
-    assert told(calls) == [
+    assert steps_of(calls) == [
         *["acquire", "list timeline", "take", "put requested", "release"],
         "put inflight",
         *["put log", "put log"],
@@ -81,21 +81,21 @@ def test_late_attempts_are_looked_for_under_the_lock_and_markers_forgotten_after
 def test_schedule_compaction(table: Table) -> None:
     planner, calls = watched(table)
     planner.schedule_compaction()
-    assert told(calls) == ["acquire", "list timeline", "take", "put requested", "release"]
+    assert steps_of(calls) == ["acquire", "list timeline", "take", "put requested", "release"]
 
 
 def test_schedule_compaction_without_work_takes_no_time(table: Table) -> None:
     table.schedule_compaction()
     planner, calls = watched(table)
     assert planner.schedule_compaction() is None
-    assert told(calls) == ["acquire", "list timeline", "release"]
+    assert steps_of(calls) == ["acquire", "list timeline", "release"]
 
 
 def test_run_compaction(table: Table) -> None:
     plan = table.schedule_compaction()
     runner, calls = watched(table)
     runner.run_compaction(plan)
-    assert told(calls) == [
+    assert steps_of(calls) == [
         *["list timeline", "put inflight"],
         *["put base", "put base", "put log"],  # the deleted key's group is the second
         *["acquire", "list timeline", *PUBLISH],
@@ -108,7 +108,7 @@ def test_run_compaction_that_another_completed(table: Table) -> None:
     slow = during(table, ".parquet", table.run_compaction)
     runner, calls = watched(slow)
     runner.run_compaction()
-    assert told(calls)[-5:-2] == ["acquire", "list timeline", "release"]
+    assert steps_of(calls)[-5:-2] == ["acquire", "list timeline", "release"]
     assert [call for call in calls if call.startswith("delete") and call.endswith(".parquet")]
 
 

@@ -17,8 +17,7 @@ import pytest
 from pyspark.errors import StreamingQueryException
 
 from nbcc import MaintenancePolicy, Table
-
-from .test_stream import forget_last_commit, python_workers
+from tests.builders.streams import forget_last_commit, python_workers
 
 COLUMNS = "id string, ts long, fare double, city string"
 ROWS_PER_BATCH = 12

@@ -18,9 +18,10 @@ from pyspark.sql import datasource as ds
 from nbcc import BadInput, Table
 from nbcc.engine import parquet
 from nbcc.engine.data import ranged_file
+from nbcc.engine.data.jobs import PlannedReads
 from nbcc.engine.data.ranges import LogRanges, Range, decode_ranges, encode_ranges, ranges_of_groups, upper_bound
 from nbcc.engine.data_source.options import ReadOptions
-from nbcc.engine.data_source.read import PlanOnly, Reader, plan_of
+from nbcc.engine.data_source.read import GroupReader, plan_of
 from nbcc.engine.errors import Damaged
 from nbcc.engine.schema import to_spark
 from nbcc.engine.timeline.metadata import RANGES, load_commit
@@ -231,9 +232,9 @@ def test_a_file_of_another_size_or_content_is_damaged_also_if_parts_of_it_are_re
 
 def bytes_by_format(table: Table, storage: RangedMemory, *filters: ds.Filter) -> tuple[int, int]:
     """The bytes of data files that the tasks of `format("nbcc")` request under pushed filters, and the rows."""
-    planned = Table(dataclasses.replace(table.context, jobs=PlanOnly()), table.config)
+    planned = Table(dataclasses.replace(table.context, jobs=PlannedReads()), table.config)
     plan = plan_of(planned, ReadOptions(path="t"))
-    reader = Reader(plan, to_spark(plan.schema))
+    reader = GroupReader(plan, to_spark(plan.schema))
     assert list(reader.pushFilters([*filters])) == []
     before = storage.data_bytes
     batches = [batch for part in reader.partitions() for batch in reader.read(part)]

@@ -144,7 +144,7 @@ def test_zeros_of_either_sign_are_found(is_compacted: bool) -> None:
         if is_compacted:
             table.compact()
         for zero in (0.0, -0.0):
-            rows, within = table.snapshot(), pc.field("double").isin([zero])  # Arrow's list tells -0.0 from 0.0
+            rows, within = table.snapshot(), pc.field("double").isin([zero])  # Arrow's list distinguishes -0.0 from 0.0
             assert keys(table.snapshot(where=[("double", "in", [zero])])) == keys(rows.filter(within))
             zeros = [key for key, value in enumerate(values) if value == 0]
             assert keys(table.snapshot(where=[("double", "=", zero)])) == zeros

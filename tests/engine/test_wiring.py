@@ -16,7 +16,7 @@ from nbcc.engine.clock import WallClock, to_instant, to_millis
 from nbcc.engine.errors import BadInput, Cleaned, Conflict, NbccError, NotATable, Unsupported
 from nbcc.engine.lock import InProcessLock, held
 from nbcc.engine.rules import HUDI, NBCC, Rules
-from nbcc.engine.storage import NotFound, Storage, open_storage, paths_below, sizes_but
+from nbcc.engine.storage import NotFound, Storage, open_storage
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -95,7 +95,7 @@ def test_what_is_put_by_the_store_is_found_by_the_operating_system(tmp_path: Pat
     (entry,) = storage.list("")
     assert entry == (name, 2, pytest.approx((tmp_path / name).stat().st_mtime))
     assert storage.list(name.partition("/")[0]) == [entry]
-    assert paths_below(storage, "") == [name]
+    assert storage.paths("") == [name]
     storage.delete_all([name, "p=1/nowhere", f"{name}/below"])
     assert storage.list("") == []
 
@@ -103,7 +103,7 @@ def test_what_is_put_by_the_store_is_found_by_the_operating_system(tmp_path: Pat
 def test_sizes_of_all_but_one_folder_are_those_of_a_listing(storage: Storage) -> None:
     for path in ("a", "p/b", "home/c", "home/sub/d", "home2/e"):
         storage.put(path, path.encode())
-    sizes, inside = sizes_but(storage, "home")
+    sizes, inside = storage.sizes_but("home")
     assert sizes == {"a": 1, "p/b": 3, "home2/e": 7}
     assert sorted(inside) == ["home/c", "home/sub/d"]
 

@@ -55,7 +55,7 @@ def compact(table: Table, chance: random.Random) -> None:
 
 
 def follow(table: Table, chance: random.Random) -> None:
-    whole = table.context.whole(load(table.context.storage))
+    whole = table.context.history().whole
     completed = [instant.completed for instant in whole.instants if instant.completed]
     publish_progress(table.context, "follower", chance.choice([*completed, BEGINNING]))
 

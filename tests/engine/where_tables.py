@@ -15,7 +15,7 @@ from nbcc.engine.definition.creation import table_config
 from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
 from nbcc.engine.storage import ByteRange
-from nbcc.simulator.control.storage import MemoryStorage
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
 from tests.builders.tables import TickClock
 
 EVENT_TIME = "EVENT_TIME_ORDERING"

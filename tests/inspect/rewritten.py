@@ -10,7 +10,8 @@ from typing import Final, NamedTuple
 
 from nbcc.engine.storage import Storage
 from nbcc.engine.timeline import CommitMetadata, encode_plan
-from nbcc.engine.timeline.metadata import COVERS, LOG_COMPACTION, decode_plan
+from nbcc.engine.timeline.compaction_plans import LOG_COMPACTION, decode_plan
+from nbcc.engine.timeline.metadata import COVERS
 from tests.builders.tables import batch, make_table, tick
 
 from .golden import TIMELINE, instant, log, set_commit, set_plan
@@ -49,8 +50,8 @@ def covers(storage: Storage, number: int, *logs: int) -> None:
 
     def changed(commit: CommitMetadata) -> CommitMetadata:
         names = [name_of(storage, each) for each in logs]
-        told = dict.fromkeys(json.loads(commit.extra[COVERS]), names)
-        return replace(commit, extra={**commit.extra, COVERS: json.dumps(told)})
+        covered = dict.fromkeys(json.loads(commit.extra[COVERS]), names)
+        return replace(commit, extra={**commit.extra, COVERS: json.dumps(covered)})
 
     set_commit(storage, instant(number, number + 1), changed)
 

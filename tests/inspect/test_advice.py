@@ -15,11 +15,16 @@ from nbcc.engine import Table
 from nbcc.engine.errors import NbccError
 from nbcc.engine.repair.quarantine import put_back, quarantined
 from nbcc.engine.storage import open_storage
+from nbcc.simulator.audit import Report, validate
+from nbcc.simulator.audit.text import render
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.validate import Report, validate
-from nbcc.simulator.validate.text import render
 from tests.builders.tables import state
 
+from .corpus.answers import recorded, right_rows
+from .corpus.kinds import KINDS
+from .corpus.readers import Reader, ReaderFailed, by_hudi_rs, by_nbcc
+from .corpus.readers import Rows as Answered
+from .corpus.tables import TABLES
 from .histories import damaged, random_table
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
@@ -75,15 +80,45 @@ def test_no_remedy_for_damage_loses_a_row_or_brings_a_removed_one_back(seed: int
     report, before = validate(table.context.storage), rows(folder)
     for command in commands(report):
         copy = executed(folder, command)
-        told = f"{steps}\nremoved {[*removed]}\n{command}\n{render(report)}"
+        details = f"{steps}\nremoved {[*removed]}\n{command}\n{render(report)}"
         after = rows(copy)
         if before is not None:
-            assert after is not None, told
-            assert after - before <= right, told
-            assert before - after <= before - right, told
+            assert after is not None, details
+            assert after - before <= right, details
+            assert before - after <= before - right, details
         storage = open_storage(copy)
         for path, data in removed.items():
             storage.put_if_absent(path, data)
         for part in quarantined(storage):
             put_back(storage, part)
-        assert rows(copy) == right, f"after the damage is undone: {told}"
+        assert rows(copy) == right, f"after the damage is undone: {details}"
+
+
+ADVISED = [name for name, answers in recorded().items() if "nbcc table" in answers["advice"]]
+
+
+@pytest.mark.parametrize("name", ADVISED)
+def test_no_sequence_of_advised_commands_loses_a_row_that_a_reader_returned(name: str, tmp_path: Path) -> None:
+    """Two orders of all commands that are advised about a kind of damage, each followed by what is advised then."""
+    kind, folder = KINDS[name], tmp_path / "t"
+    kind.do(TABLES[kind.table](folder))
+    readers, right = (by_nbcc, by_hudi_rs), right_rows(kind.table)
+    report = validate(open_storage(folder), opened=True)
+    for order in (sorted, lambda found: sorted(found, reverse=True)):
+        copy = tmp_path / "copy"
+        shutil.rmtree(copy, ignore_errors=True)
+        shutil.copytree(folder, copy)
+        before = [returned(reader, copy) & right for reader in readers]
+        for advice in (report, None):
+            words = order([*commands(advice or validate(open_storage(copy), opened=True))])
+            for command in words:
+                run([word.replace("{table}", str(copy)) for word in command])
+        after = [returned(reader, copy) for reader in readers]
+        assert all(rows_before <= rows_after for rows_before, rows_after in zip(before, after, strict=True)), words
+
+
+def returned(reader: Reader, folder: Path) -> Answered:
+    try:
+        return reader(folder)
+    except ReaderFailed:
+        return frozenset()

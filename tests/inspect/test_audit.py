@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,12 +14,12 @@ from nbcc.engine.audit.inventory_text import render
 from nbcc.engine.audit.table_snapshot import table_snapshot
 from nbcc.engine.errors import BadInput, Damaged
 from nbcc.engine.files.slices import load_slices
+from nbcc.engine.reads.travel import settled
 from nbcc.engine.storage import Storage, open_storage
-from nbcc.engine.timeline import load_settled
 from nbcc.engine.timeline.commits import Commits
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.simulator.view.inventory import page_of
-from tests.builders.tables import batch, make_table
+from tests.builders.tables import batch, context_of, make_table
 from tools.detection.tables import engine_table
 
 TABLES = Path(__file__).parents[1] / "tables"
@@ -29,7 +30,7 @@ def compare(storage: Storage) -> int:
     """Compare the slices now and as of each completion; the number of times that were compared."""
     audit, commits = gather(storage), Commits(storage)
     assert audit.faults == ()
-    timeline = load_settled(storage, audit.rules, commits=commits)
+    timeline = settled(replace(context_of(storage), rules=audit.rules, own_commits=commits))
     compared = 0
     for time in (None, *(i.completed for i in timeline.completed if i.writes)):
         expected = load_slices(storage, timeline, commits, audit.rules, time)

@@ -11,8 +11,8 @@ from nbcc.engine import Table
 from nbcc.engine.audit import gather
 from nbcc.engine.config.concurrency import OPTIMISTIC
 from nbcc.engine.storage import Storage
-from nbcc.simulator.validate import validate
-from nbcc.simulator.validate.text import render
+from nbcc.simulator.audit import validate
+from nbcc.simulator.audit.text import render
 from tests.builders.tables import batch, make_table
 
 from .golden import TIMELINE

@@ -1,4 +1,4 @@
-"""`nbcc inspect` summarises a table; --all and --json hold everything; a folder that is no table is refused."""
+"""`nbcc inspect` summarises a table; --all and --json hold everything; a folder that is not a table is refused."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from nbcc.engine.config.properties import encode_properties, table_checksum
 from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run
+from tests.builders.inspected import SCHEMA
 from tests.builders.tables import table_of
-
-from .test_inspect import SCHEMA
 
 
 @pytest.fixture

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.simulator.validate import parallel, validate
-from nbcc.simulator.validate.history import GroupHistory, Histories, Planned, Written
-from nbcc.simulator.validate.judge import MAX_REFUSALS, Judgement, judge
+from nbcc.simulator.audit import parallel, validate
+from nbcc.simulator.audit.history import GroupHistory, Histories, Planned, Written
+from nbcc.simulator.audit.judge import MAX_REFUSALS, Judgement, judge
 
 from .golden import good_table
 
@@ -39,15 +39,15 @@ def test_what_is_found_of_parts_is_what_is_found_of_all() -> None:
 def test_two_processes_find_what_one_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parallel, "AT_ONCE", 5)
     groups = {("", f"{number:02}"): history(number) for number in range(GROUPS)}
-    told = Histories((*groups,), Counter(), groups.__getitem__)
+    every = Histories((*groups,), Counter(), groups.__getitem__)
     seen: list[int] = []
-    assert parallel.judge_in_parallel(told, "default", seen.append, helpers=1) == judge(told.groups, "default")
+    assert parallel.judge_in_parallel(every, "default", seen.append, helpers=1) == judge(every.groups, "default")
     assert seen == [0, 5, 10, 15, 20]
 
 
 def test_who_would_have_stopped_is_judged_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """After so many refusals one process stops: what several have counted beyond that is not told."""
-    possible = importlib.import_module("nbcc.simulator.validate.history_check")
+    """After so many refusals one process stops: what several have counted beyond that is not reported."""
+    possible = importlib.import_module("nbcc.simulator.audit.history_check")
     good = good_table(tmp_path / "t")
     monkeypatch.setattr(possible, "BIG", 1)
     monkeypatch.setattr(possible, "judge_in_parallel", lambda *given: Judgement(refusals=MAX_REFUSALS - 1))

@@ -8,9 +8,10 @@ from collections import Counter
 
 import pytest
 
-from nbcc.simulator import mutants, specs
-from nbcc.simulator.validate import validate
-from nbcc.simulator.validate.text import render
+from nbcc.simulator import specs
+from nbcc.simulator.audit import validate
+from nbcc.simulator.audit.text import render
+from nbcc.simulator.search import mutants
 from tools.detection import figures
 from tools.detection.campaign import judge_defects
 from tools.detection.tables import engine_table, played_table

@@ -9,18 +9,20 @@ from pathlib import Path
 import pytest
 
 from nbcc.engine import Table
+from nbcc.engine.errors import Conflict
 from nbcc.engine.file_names import marker, split_path
+from nbcc.engine.repair.foresight import foresee
 from nbcc.engine.storage import Storage, open_storage
+from nbcc.simulator.audit import validate
+from nbcc.simulator.audit.text import render
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
-from nbcc.simulator.validate import validate
-from nbcc.simulator.validate.text import render
+from tests.builders.commands import answer_of, nbcc_of
+from tests.builders.commands import objects_of as objects
 from tests.builders.files import HUDI_TABLES, hudi_table
 from tests.builders.tables import batch, make_table, state, tick
 
-from .golden import BAD, TIMELINE, base, good_table, instant, log
-from .test_commands import _objects as objects
-from .test_commands import answer_of, nbcc_of
+from .golden import BAD, TIMELINE, base, good_table, instant, log, rename
 
 
 @pytest.fixture
@@ -52,7 +54,7 @@ def quarantine_of(tmp_path: Path, *arguments: str) -> list[dict[str, object]]:
 
 
 def test_what_orphans_moves_away_comes_back(good: Storage, tmp_path: Path) -> None:
-    """The timeline files of a committed write are removed: nothing tells that from a write that failed."""
+    """The timeline files of a committed write are removed: nothing distinguishes it from a write that failed."""
     before, objects_before, table = rows(tmp_path), objects(good), str(tmp_path / "t")
     removed = remove_instant(good, 10)
     [orphan] = [d for d in validate(good).diagnostics if d.rule == "orphan-file"]
@@ -112,7 +114,32 @@ def test_only_a_purge_deletes(good: Storage, tmp_path: Path, capsys: pytest.Capt
     assert "exists, with other content" in capsys.readouterr().err
     assert run(["table", table, "quarantine", "--restore", name, "--purge", name]) == Exit.BAD_INPUT
     assert quarantine_of(tmp_path)
-    assert quarantine_of(tmp_path, "--purge", name) == []
+    assert run(["table", table, "quarantine", "--purge", name]) == Exit.BAD_INPUT
+    assert "it is 0 hours old, and must be 168 hours" in capsys.readouterr().err
+    assert quarantine_of(tmp_path, "--purge", name, "--min-age", "0s") == []
+
+
+def test_a_corrected_time_comes_back(good: Storage, tmp_path: Path) -> None:
+    """The undo takes away the file that the repair put, so that no instant is completed twice."""
+    rename(good, instant(10, 11), instant(10, 6))
+    before, table = objects(good), str(tmp_path / "t")
+    assert run(["table", table, "retime", tick(10)]) == Exit.BAD_INPUT  # the order of others would change
+    rename(good, instant(10, 6), f"{TIMELINE}/{tick(10)}_29990101000000000.deltacommit")
+    before = objects(good)
+    assert run(["table", table, "retime", tick(10)]) == Exit.AGREES
+    assert validate(good).fine
+    [part] = quarantine_of(tmp_path)
+    assert run(["table", table, "quarantine", "--restore", str(part["name"])]) == Exit.AGREES
+    assert objects(good) == before
+
+
+def test_a_repair_that_hides_a_file_from_a_reader_is_refused(good: Storage) -> None:
+    before = objects(good)
+    with pytest.raises(Conflict, match="a snapshot would no longer read"):
+        foresee(good, "delete a log", lambda planned: planned.delete(log(10)(good)))
+    with pytest.raises(Conflict, match=f"a read as of {tick(2)} would no longer read"):
+        foresee(good, "delete a log", lambda planned: planned.delete(log(1)(good)))
+    assert objects(good) == before
 
 
 def test_tables_of_others_are_refused_in_the_words_of_rollback(
@@ -123,12 +150,12 @@ def test_tables_of_others_are_refused_in_the_words_of_rollback(
     data = next(entry.path for entry in storage.list("") if ".log." in entry.path and ".hoodie" not in entry.path)
     head, _, rest = data.rpartition("_0-")
     storage.put(f"{head.rpartition('_')[0]}_29990101000000000.log.1_0-{rest}", storage.get(data))
-    before, told = objects(storage), []
+    before, refusals = objects(storage), []
     for arguments in (["rollback"], ["orphans", "--quarantine"], ["orphans", "--quarantine", "--dry-run"]):
         assert run(["table", folder, *arguments]) in (Exit.BAD_INPUT, Exit.UNDETERMINED)
-        told.append(capsys.readouterr().err.partition("Asked to")[2])
-    assert len({*told}) == 1, told
-    assert "no command has it" in told[0]
+        refusals.append(capsys.readouterr().err.partition("Asked to")[2])
+    assert len({*refusals}) == 1, refusals
+    assert "set nbcc.take.over=true in the options of Table.open" in refusals[0]
     assert objects(storage) == before
     [orphan] = [d for d in validate(storage).diagnostics if d.rule == "orphan-file"]
     assert "nbcc table" not in orphan.remedy, "it would be refused"
@@ -178,18 +205,18 @@ def test_inputs_of_a_log_compaction_are_needed_by_old_reads_alone(tmp_path: Path
     [
         ("part-00000-c000.snappy.parquet", "BROKEN"),
         ("sales_2024.parquet", "BROKEN"),
-        ("my_sales.parquet", "OK"),
+        ("my_sales.parquet", "AT RISK"),
         ("notes.txt", "OK"),
     ],
 )
-def test_files_of_nobody_in_a_table_of_hudi(name: str, verdict: str, tmp_path: Path) -> None:
-    """Hudi 1.2.0 fails on the first, and takes the second for a base file of a write at 2024."""
+def test_foreign_files_in_a_table_of_hudi(name: str, verdict: str, tmp_path: Path) -> None:
+    """Hudi 1.2.0 fails on the first, and takes the second for a base file of a write at 2024. hudi-rs fails on each."""
     storage = hudi_table(HUDI_TABLES[0], tmp_path)
     folder = min(entry.path for entry in storage.list("") if entry.path.endswith("_metadata")).rpartition("/")[0]
     storage.put(f"{folder}/{name}", b"PAR1")
     found = validate(open_storage(tmp_path / HUDI_TABLES[0]))
-    assert found.verdict == verdict, render(found)
-    named = [(d.rule, d.file) for d in found.diagnostics]
-    assert named == ([("foreign-file", f"{folder}/{name}")] if verdict == "BROKEN" else [])
+    assert found.verdict == ("BROKEN" if verdict == "BROKEN" else "OK"), render(found)
+    named = [(d.rule, d.gravity, d.file) for d in found.diagnostics]
+    assert named == ([] if verdict == "OK" else [("foreign-file", verdict, f"{folder}/{name}")])
     assert found.strangers == (verdict == "OK")
     assert ("1 other file in its folders" in render(found)) == (verdict == "OK")

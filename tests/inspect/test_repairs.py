@@ -10,15 +10,16 @@ from nbcc.engine import Table
 from nbcc.engine.errors import Cleaned
 from nbcc.engine.storage import Storage, open_storage
 from nbcc.engine.timeline import Instant
+from nbcc.simulator.audit import Diagnostic, validate
+from nbcc.simulator.audit.text import render
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
-from nbcc.simulator.validate import Diagnostic, validate
-from nbcc.simulator.validate.text import render
+from tests.builders.commands import nbcc_of
+from tests.builders.commands import objects_of as objects
+from tests.builders.repairs import equal_completions
 from tests.builders.tables import batch, make_table, state, tick
 
 from .golden import BAD, TIMELINE, good_table, instant, log, rename, set_properties
-from .test_commands import _objects as objects
-from .test_commands import nbcc_of
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def diagnostics_of(storage: Storage, rule: str) -> list[Diagnostic]:
 
 
 def repair(storage: Storage, rule: str, folder: Path) -> None:
-    """Do what the diagnostics of a rule tell to do, first dry."""
+    """Follow the remedies in the diagnostics of a rule, first dry."""
     for remedy in dict.fromkeys(diagnostic.remedy for diagnostic in diagnostics_of(storage, rule)):
         assert "nbcc table {table} " in remedy
         words = remedy.partition("nbcc ")[2].format(table=folder).split()
@@ -51,12 +52,6 @@ def future_completion(storage: Storage) -> None:
     rename(storage, instant(10, 11), f"{TIMELINE}/{name}")
 
 
-def equal_completions(storage: Storage, folder: Path) -> None:
-    done = Table.open(None, folder).upsert(batch(("k4", 1, "d")))
-    name = Instant(tick(10), "deltacommit", "completed", done.completed).file_name
-    rename(storage, instant(10, 11), f"{TIMELINE}/{name}")
-
-
 REPAIRED = {
     "log-left-out-of-a-plan": "committed-log-lost",
     "bulk-insert-over-logs": "base-file-over-logs",
@@ -70,7 +65,6 @@ REPAIRED = {
     "superseded-log-gone": "listed-file-missing",
     "completion-lost": "writer-gone",
     "forgotten-write": "orphan-file",
-    "late-attempt": "unlisted-file",
     "partition-not-marked": "partition-metadata-missing",
 }
 

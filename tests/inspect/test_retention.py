@@ -1,4 +1,4 @@
-"""Tables that were cleaned and archived: what is gone rightly is no diagnostic, what is gone wrongly is."""
+"""Tables that were cleaned and archived: a file deleted by them yields no diagnostic, a file deleted wrongly does."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from nbcc.engine.audit import gather
 from nbcc.engine.repair import orphan_files
 from nbcc.engine.storage import Storage
 from nbcc.engine.timeline.metadata import OWN_FORMAT, OWN_KEY
-from nbcc.simulator.validate import validate
-from nbcc.simulator.validate.text import render
+from nbcc.simulator.audit import validate
+from nbcc.simulator.audit.text import render
 from tests.builders.tables import tick
 
 from .golden import TIMELINE, good_table, instant, log

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from nbcc.engine import Table
 from nbcc.engine.audit import gather
 from nbcc.engine.audit.log_fates import LogFates
+from nbcc.engine.config.concurrency import NON_BLOCKING, OPTIMISTIC
+from nbcc.engine.errors import BadInput, Conflict, Damaged
+from nbcc.engine.repair import rewrite_log
+from nbcc.simulator.audit import validate
+from nbcc.simulator.audit.text import render
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
-from nbcc.simulator.validate import validate
-from nbcc.simulator.validate.text import render
+from tests.builders.commands import objects_of as objects
 from tests.builders.tables import batch, make_table, state
 
+from ..engine.hooked import during
 from .golden import TIMELINE, bulk_insert_over_logs, good_table, log, log_left_out_of_a_plan, rename, set_plan
-from .test_commands import _objects as objects
 
 
 def during_an_overwrite(table: Table) -> None:
@@ -170,3 +176,74 @@ def test_what_completes_after_the_restore_that_undid_it_is_named(tmp_path: Path)
     rename(storage, f"{TIMELINE}/{undone.file_name}", f"{TIMELINE}/{late.file_name}")
     found = validate(storage)
     assert [d.rule for d in found.diagnostics if "REC" in d.promises] == ["undone-and-completed"]
+
+
+def lost_log(folder: Path, **changes: Any) -> tuple[Table, str]:
+    """A table with a log that a plan left out, and the path of the log. Its row is ("k", 3, "lost")."""
+    table = make_table(folder, **changes)
+    table.upsert(batch(("k", 3, "lost")))
+    table.upsert(batch(("other", 1, "x")))
+    assert table.schedule_compaction()
+    log_left_out_of_a_plan(table.context.storage)
+    table.run_compaction()
+    [path] = [d.file for d in validate(table.context.storage).diagnostics if "rewrite" in d.remedy]
+    return Table.open(None, folder), path
+
+
+def a_newer_row_of_the_same_rank(table: Table) -> set[Any]:
+    table.upsert(batch(("k", 3, "newer")))
+    return {("k", 3, "newer"), ("other", 1, "x")}
+
+
+def an_overwrite(table: Table) -> set[Any]:
+    table.insert_overwrite(batch(("z", 1, "z")))
+    return {("z", 1, "z")}
+
+
+def a_deleted_partition(table: Table) -> set[Any]:
+    table.delete_partition(["part=p"])
+    return set()
+
+
+def an_older_row(table: Table) -> set[Any]:
+    table.upsert(batch(("k", 2, "older")))
+    return {("k", 3, "lost"), ("other", 1, "x")}
+
+
+@pytest.mark.parametrize("mode", [NON_BLOCKING, OPTIMISTIC])
+@pytest.mark.parametrize("meanwhile", [a_newer_row_of_the_same_rank, an_overwrite, a_deleted_partition, an_older_row])
+@pytest.mark.parametrize("moment", [("get", ".parquet"), ("put", "part=p/.")])
+def test_rows_are_chosen_again_if_the_file_group_changes_before_the_lock(
+    moment: tuple[str, str], meanwhile: Callable[[Table], set[Any]], mode: str, tmp_path: Path
+) -> None:
+    """Another process writes while the rows are chosen, or when their new log is about to be written."""
+    table, path = lost_log(tmp_path / "t", concurrency_mode=mode)
+    expected = set[Any]()
+    other = Table.open(None, tmp_path / "t")
+    slow = during(table, moment[1], lambda: expected.update(meanwhile(other)), on=moment[0])
+    with suppress(BadInput):  # the log need not be rewritten any more
+        rewrite_log(slow.context, slow.config, path)
+    assert state(Table.open(None, tmp_path / "t").snapshot()) == expected
+
+
+def test_nothing_is_rewritten_below_a_pending_replace(tmp_path: Path) -> None:
+    """The overwrite hides what completed before its plan, so the rewritten row would outlast it."""
+    table, path = lost_log(tmp_path / "t")
+
+    def rewrite() -> None:
+        with pytest.raises(Conflict, match="is pending, and replaces the file group"):
+            rewrite_log(table.context, table.config, path)
+
+    slow = during(Table.open(None, tmp_path / "t"), "part=p/", rewrite, on="put")
+    slow.insert_overwrite(batch(("z", 1, "z")))
+    assert state(Table.open(None, tmp_path / "t").snapshot()) == {("z", 1, "z")}
+
+
+def test_a_log_with_a_flipped_bit_is_not_rewritten(tmp_path: Path) -> None:
+    table, path = lost_log(tmp_path / "t")
+    file = tmp_path / "t" / path
+    data = bytearray(file.read_bytes())
+    data[len(data) // 2] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(Damaged, match="its content differs from the checksum in its commit"):
+        rewrite_log(table.context, table.config, path)

@@ -8,8 +8,8 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.engine.storage import Storage
-from nbcc.simulator.validate import Report, validate
-from nbcc.simulator.validate.text import render
+from nbcc.simulator.audit import Report, validate
+from nbcc.simulator.audit.text import render
 
 from .rewritten import IMPOSSIBLE, rewritten_table
 

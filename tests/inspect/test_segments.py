@@ -11,18 +11,18 @@ import pytest
 from nbcc.engine.audit import gather
 from nbcc.model import Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.validate.history import GroupHistory, Planned, Written, histories
-from nbcc.simulator.validate.play import MIN_ACTORS, _Play, play, traced
-from nbcc.simulator.validate.segments import AXES, WRITES, Event, Inputs, Segment, Shape, segments, segments_by_axes
-from nbcc.simulator.validate.view import View
+from nbcc.simulator.audit.history import GroupHistory, Planned, Written, histories
+from nbcc.simulator.audit.play import MIN_ACTORS, _Play, play, traced
+from nbcc.simulator.audit.segments import AXES, WRITES, Event, Inputs, Segment, SegmentShape, segments, segments_by_axes
+from nbcc.simulator.audit.view import TableView
 from tools.detection.tables import engine_table
 
 NOW = "20250101000000000"
 DEFAULT = traced(Protocol())
 
 
-def shape(*events: Event, plans: tuple[Inputs, ...], writes: int) -> Shape:
-    return Shape(events, (1,) * writes, plans, (True,) * len(plans), (False,) * writes)
+def shape(*events: Event, plans: tuple[Inputs, ...], writes: int) -> SegmentShape:
+    return SegmentShape(events, (1,) * writes, plans, (True,) * len(plans), (False,) * writes)
 
 
 LATE = (
@@ -108,16 +108,16 @@ def test_actors_that_never_act_change_nothing() -> None:
 
 
 def _segments_of(seed: int) -> Iterator[Segment]:
-    for history in histories(View(gather(engine_table(seed)), NOW)).groups:
+    for history in histories(TableView(gather(engine_table(seed)), NOW)).groups:
         yield from segments(history, "completion")
 
 
 def test_segments_of_the_engines_tables_are_small_and_right() -> None:
     seen = 0
     for seed in range(40):
-        told = histories(View(gather(engine_table(seed)), NOW))
-        assert not told.left_out
-        for history in told.groups:
+        found = histories(TableView(gather(engine_table(seed)), NOW))
+        assert not found.left_out
+        for history in found.groups:
             covered = set()
             for segment in segments(history, "completion"):
                 assert sum(map(bool, segment.writes)) <= WRITES
@@ -136,8 +136,8 @@ def test_a_segment_of_both_orders_is_made_once_and_stands_for_that_of_each() -> 
         history = _overlapping(draw, writes=draw.randrange(2, 12))
         by_axes = [*segments_by_axes(history)]
         for axis in AXES:
-            mine = [_told(segment) for segment, axes in by_axes if axis in axes]
-            assert sorted(mine) == sorted(map(_told, segments(history, axis)))
+            mine = [_summary(segment) for segment, axes in by_axes if axis in axes]
+            assert sorted(mine) == sorted(map(_summary, segments(history, axis)))
         shared += sum(axes == AXES for _, axes in by_axes) if not history.in_one_order else 0
     assert shared > 100
 
@@ -149,11 +149,11 @@ def _overlapping(draw: random.Random, writes: int) -> GroupHistory:
     barrier = draw.randrange(0, 1200, 10) + 9
     taken = tuple(f"{time}" for time in sorted(begun, key=ended.__getitem__) if ended[time] < barrier)
     plans = (Planned(f"{barrier:05}", f"{barrier + 5:05}", None, taken, True),) if taken else ()
-    told = tuple(Written(f"{time:05}", f"{ended[time]:05}", (f"{time}",), True) for time in begun)
-    return GroupHistory(("", "group"), told, plans)
+    written = tuple(Written(f"{time:05}", f"{ended[time]:05}", (f"{time}",), True) for time in begun)
+    return GroupHistory(("", "group"), written, plans)
 
 
-def _told(segment: Segment) -> tuple[object, ...]:
+def _summary(segment: Segment) -> tuple[object, ...]:
     """A segment by its times and the instants in it, however they are numbered; and what the model says of it."""
     named = sorted((time, event.kind) for time, event in zip(segment.times, segment.shape.events, strict=True))
     refused = play(segment.shape, DEFAULT)
@@ -164,7 +164,7 @@ def test_a_segment_with_another_plan_is_refused() -> None:
     """Each log that a plan of the engine took is taken out of it: no segment with that plan is possible any more."""
     draw, refused = random.Random(1), 0
     for seed in range(40):
-        for history in histories(View(gather(engine_table(seed)), NOW)).groups:
+        for history in histories(TableView(gather(engine_table(seed)), NOW)).groups:
             for number, plan in enumerate(history.plans):
                 if len(plan.names) < 2:
                     continue

@@ -10,9 +10,9 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.engine.actions import operations
+from nbcc.engine.config.maintenance import PolicyName
 from nbcc.engine.errors import Cleaned
 from nbcc.engine.file_names import marker
-from nbcc.engine.services.cleaning import PolicyName
 from nbcc.engine.storage import NotFound, Storage, open_storage
 from nbcc.engine.storage.recording import Recording
 from nbcc.engine.timeline.heartbeats import FOLDER
@@ -21,12 +21,12 @@ from nbcc.simulator.cli import table as on_table
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.cli.table.clean import POLICIES
+from tests.builders.commands import answer_of, nbcc_of
+from tests.builders.commands import objects_of as objects
 from tests.builders.files import hudi_table
 from tests.builders.tables import batch, make_table, state, tick
 
 from .golden import good_table
-from .test_commands import _objects as objects
-from .test_commands import answer_of, nbcc_of
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def says(*arguments: str) -> str:
     return re.sub(r"\b(?!20260101)20\d{15}\b", "NOW", text)
 
 
-SAID = {
+PRINTED = {
     ("compact", "--dry-run"): (
         "compaction 20260101000000009: would merge 1 log and 1 base file of 1 file group, 743 B\n"
         "dry run: nothing was changed\n"
@@ -64,11 +64,11 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize("command", SAID, ids=" ".join)
+@pytest.mark.parametrize("command", PRINTED, ids=" ".join)
 def test_what_a_service_says(command: tuple[str, ...], folder: str) -> None:
     before = objects(open_storage(folder))
-    said = re.sub(r"\d+(\.\d)? k?B\b", "SIZE", says(folder, *command))
-    assert said == re.sub(r"\d+(\.\d)? k?B\b", "SIZE", SAID[command])
+    printed = re.sub(r"\d+(\.\d)? k?B\b", "SIZE", says(folder, *command))
+    assert printed == re.sub(r"\d+(\.\d)? k?B\b", "SIZE", PRINTED[command])
     if "--dry-run" in command:
         assert objects(open_storage(folder)) == before, "a dry run changed something"
 
@@ -82,7 +82,7 @@ def test_a_compaction_that_ran_leaves_nothing_to_compact(folder: str) -> None:
     assert state(Table.open(None, folder).snapshot()) == rows
 
 
-def test_a_clean_deletes_what_its_dry_run_said_and_moves_the_horizon(folder: str) -> None:
+def test_a_clean_deletes_what_its_dry_run_listed_and_moves_the_horizon(folder: str) -> None:
     would = answer_of(nbcc_of("table", folder, "clean", "--retain", "1", "--dry-run", "--json"))
     did = answer_of(nbcc_of("table", folder, "clean", "--retain", "1", "--json"))
     assert (would["dry_run"], did["dry_run"]) == (True, False)
@@ -126,7 +126,7 @@ def test_a_failed_write_is_undone(tmp_path: Path) -> None:
     assert dead not in {i.requested for i in Table.open(None, folder).timeline()}
 
 
-def test_a_living_write_is_left_alone_and_said_so(tmp_path: Path) -> None:
+def test_a_living_write_is_left_alone_and_reported(tmp_path: Path) -> None:
     alive = _half_written(tmp_path / "t", beating=True)
     folder = str(tmp_path / "t")
     assert says(folder, "rollback") == (
@@ -188,12 +188,12 @@ SERVICES = sorted(
 def test_every_service_teaches_and_can_be_tried(name: str) -> None:
     """A command that is an operation of the engine and no read says by an example how to try it."""
     word = name.replace("_", "-")
-    said = nbcc_of("table", "t", word, "--help").stdout
-    assert f"{word} --dry-run" in said
-    assert "--json" in said
+    printed = nbcc_of("table", "t", word, "--help").stdout
+    assert f"{word} --dry-run" in printed
+    assert "--json" in printed
 
 
-def test_archiving_does_what_its_dry_run_said_and_no_read_notices(folder: str) -> None:
+def test_archiving_does_what_its_dry_run_listed_and_no_read_notices(folder: str) -> None:
     nbcc_of("table", folder, "compact")
     rows = state(Table.open(None, folder).snapshot())
     before = len(Table.open(None, folder).timeline())

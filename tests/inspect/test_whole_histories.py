@@ -17,9 +17,9 @@ from nbcc.model.kernel.table import Write
 from nbcc.model.mechanisms.insert_overwrite import replaced
 from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
 from nbcc.model.variants.order import Order
-from nbcc.simulator.validate.history import GroupHistory, LogPlanned, Planned, Written
-from nbcc.simulator.validate.play import play, traced
-from nbcc.simulator.validate.segments import segments, whole
+from nbcc.simulator.audit.history import GroupHistory, LogPlanned, Planned, Written
+from nbcc.simulator.audit.play import play, traced
+from nbcc.simulator.audit.segments import segments, whole
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 HISTORIES = 1000 if NIGHTLY else 40
@@ -120,7 +120,7 @@ def test_a_history_is_possible_iff_its_segments_are(name: str, services: str) ->
         assert cut == uncut, f"seed {seed}: uncut {uncut}, in segments {cut}\n{found}"
         verdicts[uncut] += 1
         uncut, cut = judged(found, BY_REQUEST)
-        # What a log compaction takes are no neighbours by request if pending writes lie between (specs/boundary.md).
+        # The logs of a log compaction are not adjacent by request if pending writes are between (specs/boundary.md).
         assert cut == uncut or (cut and found.log_plans), f"seed {seed}, by request: uncut {uncut}, in segments {cut}"
     assert verdicts[True]
     assert name == "default" or verdicts[False], "no history was refused"
@@ -142,7 +142,7 @@ def compacted(requested: int, completed: int, write: int) -> LogPlanned:
     return LogPlanned(time(requested) or "", time(completed), names, log_name(requested, 1))
 
 
-def told_of(writes: Iterable[Written], plans: Iterable[Planned], logs: Iterable[LogPlanned] = ()) -> GroupHistory:
+def history_of(writes: Iterable[Written], plans: Iterable[Planned], logs: Iterable[LogPlanned] = ()) -> GroupHistory:
     return GroupHistory(("", "g"), tuple(writes), tuple(plans), tuple(logs))
 
 
@@ -150,7 +150,7 @@ def told_of(writes: Iterable[Written], plans: Iterable[Planned], logs: Iterable[
 def test_what_a_log_compaction_made_stays_in_its_slice(protocol: Protocol) -> None:
     """Between the slices of two log compactions lies another: its plan does not take what the first one made."""
     made = Planned("00009", "00011", None, (log_name(5, 1),), True)
-    found = told_of(
+    found = history_of(
         [wrote(1, 2), wrote(12, 13), wrote(17, 18)],
         [made, took(14, 12, base=9)],
         [compacted(5, 6, 1), compacted(20, 21, 17)],
@@ -163,7 +163,7 @@ def test_a_compaction_waits_for_a_log_compaction_that_replaces_hid() -> None:
     writes = [wrote(1, 2), wrote(8, 9), wrote(10, 11), wrote(12, 13), wrote(17, 18)]
     plans = [took(5, replaces=True), took(14, replaces=True), took(20, 17, base=14)]
     for completed, possible in ((19, True), (21, False)):
-        found = told_of(writes, plans, [compacted(3, completed, 1)])
+        found = history_of(writes, plans, [compacted(3, completed, 1)])
         assert judged(found) == (possible, possible), completed
 
 
@@ -171,5 +171,5 @@ def test_logs_of_a_plan_are_neighbours_with_any_request_between_them() -> None:
     """Three writes are requested between the two that the first plan takes, and complete after it."""
     writes = [wrote(1, 7), wrote(2, 11), wrote(3, 12), wrote(4, 13), wrote(5, 6)]
     for order, possible in (((1, 5), True), ((5, 1), False)):
-        found = told_of(writes, [took(8, *order), took(14, 2, 3, 4, base=8)])
+        found = history_of(writes, [took(8, *order), took(14, 2, 3, 4, base=8)])
         assert judged(found, BY_REQUEST) == (possible, possible), order

@@ -30,7 +30,7 @@ from nbcc.engine.lock import InProcessLock
 from nbcc.engine.names import RandomNames
 from nbcc.engine.schema import META_COLUMNS
 from nbcc.engine.storage import Storage, open_storage
-from nbcc.simulator.control.storage import MemoryStorage
+from nbcc.simulator.lockstep.control.storage import MemoryStorage
 from tests.builders.tables import TickClock
 from tools.detection.tables import engine_table
 
@@ -126,7 +126,7 @@ def drawn(kind: str, seed: int) -> Drawn:
     )
     found = Drawn(storage, create_table(context, config), random.Random(seed), kind)
     for _ in range(6 + found.draw.randrange(14)):
-        with suppress(NbccError):  # a step that the table refuses, such as a bulk insert beside logs of a plan
+        with suppress(NbccError):  # a step that the table refuses, such as a bulk insert where a plan has logs
             found.step()
     return found
 
@@ -153,7 +153,7 @@ def explained(storage: Storage, key: str, time: str | None = None) -> dict[tuple
 
 
 def check_lines(found: Why) -> None:
-    """The lines tell the same as the row: a row has sources, and no row has a delete, or nothing."""
+    """The lines agree with the row: a row has sources, and no row has a delete, or nothing."""
     for group in found.groups:
         sources = [line for line in group.lines if line.status == "answers"]
         assert {line.record for line in sources} <= ({"row"} if group.row is not None else {"delete"}), found

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 from hudi import HudiReadOptions, HudiTable
 
-from nbcc.simulator.peers.process import PeerProcess, peer
+from nbcc.simulator.lockstep.peers.process import PeerProcess, peer
 
 Rows = set[tuple[str, int, str]]
 Reader = Callable[[Path], Rows]
@@ -33,8 +33,8 @@ def by_bundle(version: str) -> Reader:
     return read
 
 
-def by_hudi_rs(folder: Path) -> Rows:
-    """The snapshot read by hudi-rs."""
-    batches = HudiTable(str(folder)).read(HudiReadOptions())
+def by_hudi_rs(folder: Path, options: HudiReadOptions | None = None) -> Rows:
+    """The rows read by hudi-rs, by default the snapshot."""
+    batches = HudiTable(str(folder)).read(options or HudiReadOptions())
     rows = pa.Table.from_batches(batches).to_pylist() if batches else []
     return {(row["id"], row["ts"], row["value"]) for row in rows}

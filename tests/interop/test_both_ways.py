@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from nbcc.engine import Table
-from nbcc.simulator.peers.process import peer
+from nbcc.simulator.lockstep.peers.process import peer
 from tests.builders.pending import Replacement, Row, Write, groups_of, make_versioned_table
 
 from .readers import Rows, by_bundle

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from nbcc.simulator.peers.process import PeerRefused, peer
+from nbcc.simulator.lockstep.peers.process import PeerRefused, peer
 
 Ask = Callable[..., Any]
 CONFLICT = "HoodieWriteConflictException"

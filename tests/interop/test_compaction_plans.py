@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.simulator.peers.process import peer
-
-from .test_concurrent_writers import Ask, begin, shown
+from nbcc.simulator.lockstep.peers.process import peer
+from tests.builders.hudi_writers import Ask, begin, shown
 
 BY_COMMITS = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.table.services.incremental.enabled": "true"}
 ALWAYS = {"hoodie.compact.inline.max.delta.commits": "0", "hoodie.table.services.incremental.enabled": "false"}

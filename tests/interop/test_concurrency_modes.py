@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from nbcc.simulator.peers.process import PeerRefused
-
-from .test_concurrent_writers import OCC, Ask, ask, begin, completed, shown
+from nbcc.simulator.lockstep.peers.process import PeerRefused
+from tests.builders.hudi_writers import OCC, Ask, ask, begin, completed, shown
 
 __all__ = ["ask"]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from nbcc.engine import Table
-from nbcc.simulator.peers.process import peer
+from nbcc.simulator.lockstep.peers.process import peer
 from tests.builders.pending import Replacement, Row, Write, batch_of, groups_of, make_versioned_table, replace
 
 from .readers import BUNDLES, Rows, by_bundle, by_hudi_rs
@@ -84,7 +84,7 @@ def test_a_replacing_write_hides_what_completed_before_it(
     table.upsert(batch_of([("p0", f"k{n}", 7, "old") for n in range(4)] + [("p1", "k1", 1, "other")]))
     table.compact()
     table.upsert(batch_of([("p0", "k1", 8, "log")]))
-    over = Write(table, ("p0", "k1", 0, "beside"))  # begun before, completed after: not hidden, whatever its ordering
+    over = Write(table, ("p0", "k1", 0, "meanwhile"))  # begun before, completed after: not hidden, with any ordering
     before = {("k0", 7, "old"), ("k1", 8, "log"), ("k2", 7, "old"), ("k3", 7, "old"), ("k1", 1, "other")}
     check(table, before)
 
@@ -92,20 +92,20 @@ def test_a_replacing_write_hides_what_completed_before_it(
     check(table, before)
     replacement.write(*rows)
     check(table, before)
-    table.upsert(batch_of([("p0", "k2", 9, "beside")]))
-    pending = {("k0", 7, "old"), ("k1", 8, "log"), ("k2", 9, "beside"), ("k3", 7, "old"), ("k1", 1, "other")}
+    table.upsert(batch_of([("p0", "k2", 9, "meanwhile")]))
+    pending = {("k0", 7, "old"), ("k1", 8, "log"), ("k2", 9, "meanwhile"), ("k3", 7, "old"), ("k1", 1, "other")}
     check(table, pending)
     replacement.commit()
     new = {(key, ordering, value) for _, key, ordering, value in rows if value}
-    after = {*new, ("k2", 9, "beside"), ("k1", 1, "other")}
+    after = {*new, ("k2", 9, "meanwhile"), ("k1", 1, "other")}
     check(table, after)
     over.commit()
-    check(table, {*after, ("k1", 0, "beside")})
+    check(table, {*after, ("k1", 0, "meanwhile")})
     table.upsert(batch_of([("p0", "k9", 1, "too old"), ("p0", "k4", 1, "more")]))
     lost = set() if new else {("k9", 1, "too old")}
-    check(table, {*after, *lost, ("k1", 0, "beside"), ("k4", 1, "more")})
+    check(table, {*after, *lost, ("k1", 0, "meanwhile"), ("k4", 1, "more")})
     table.compact()
-    check(table, {*after, *lost, ("k1", 0, "beside"), ("k4", 1, "more")})
+    check(table, {*after, *lost, ("k1", 0, "meanwhile"), ("k4", 1, "more")})
 
 
 def test_a_replacing_write_during_the_first_writes_of_a_group(case: tuple[Callable[..., Table], Check]) -> None:
@@ -113,14 +113,14 @@ def test_a_replacing_write_during_the_first_writes_of_a_group(case: tuple[Callab
     make, check = case
     table = make()
     table.upsert(batch_of([("p1", "k1", 1, "other")]))
-    over = Write(table, ("p0", "k1", 0, "beside"), ("p0", "k2", 0, "beside"))
+    over = Write(table, ("p0", "k1", 0, "meanwhile"), ("p0", "k2", 0, "meanwhile"))
     replacement = replace(table, "p0")
     replacement.write(("p0", "k1", 5, "new"))
     check(table, {("k1", 1, "other")})
     table.upsert(batch_of([("p0", "k2", 3, "after")]))
     check(table, {("k1", 1, "other"), ("k2", 3, "after")})
     over.commit()
-    check(table, {("k1", 1, "other"), ("k1", 0, "beside"), ("k2", 3, "after")})
+    check(table, {("k1", 1, "other"), ("k1", 0, "meanwhile"), ("k2", 3, "after")})
     replacement.commit()
     check(table, {("k1", 1, "other"), ("k1", 5, "new"), ("k2", 3, "after")})
     again = replace(table, "p0", "p1")

@@ -11,14 +11,14 @@ from functools import partial
 import pytest
 
 from nbcc.model import Model
-from nbcc.simulator.crosscheck.disagreement import Disagreement
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.findings import Finding, load, names
-from nbcc.simulator.peers.process import peer
-from nbcc.simulator.replay import play
-from nbcc.simulator.schedule import Replay, no_choice
-from nbcc.simulator.systems.hudi import HudiSystem
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.findings import Finding, load, names
+from nbcc.simulator.lockstep.peers.process import peer
+from nbcc.simulator.lockstep.replay import play
+from nbcc.simulator.lockstep.schedule import Replay, no_choice
+from nbcc.simulator.lockstep.systems.hudi import HudiSystem
+from nbcc.simulator.lockstep.systems.registry import factory
 from tools.findings import SAME, answers, query_of, words
 
 from .readers import BUNDLES, NEWEST
@@ -38,17 +38,17 @@ def shown(finding: Finding, version: str) -> str:
     """`SAME`, or the answer of the release if it differs from the page. Other reads are not compared."""
     trace = finding.trace
     system = HudiSystem(trace.world, peer("hudi", None if version == NEWEST else version))
-    history = History(Model(trace.world, trace.protocol), system, trace.batches)
+    history = PlayedHistory(Model(trace.world, trace.protocol), system, trace.batches)
     try:
         schedule = Replay(trace.steps, history.resolved)
         while step := schedule.next(no_choice, history.enabled()):
             history.take(step)
-        told = words(history, partial(system.rows, query_of(history, finding)))
+        answer = words(history, partial(system.rows, query_of(history, finding)))
     except Disagreement as found:
         return str(found)
     finally:
         system.close()
-    return SAME if told == answers(finding).actual else f"{finding.read}: {told}"
+    return SAME if answer == answers(finding).actual else f"{finding.read}: {answer}"
 
 
 @pytest.mark.parametrize("name", RUNS)

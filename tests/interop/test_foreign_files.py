@@ -9,11 +9,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from nbcc.engine.storage import open_storage
-from nbcc.simulator.peers.process import PeerRefused, peer
-from nbcc.simulator.validate import validate
+from nbcc.simulator.audit import validate
+from nbcc.simulator.lockstep.peers.process import PeerRefused, peer
+from tests.builders.hudi_savepoints import write
 
 from .readers import NEWEST, by_bundle
-from .test_hudi_savepoints import write
 
 
 def outcome(folder: Path, right: set[tuple[str, int, str]]) -> str:

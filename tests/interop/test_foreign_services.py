@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from nbcc.engine.audit import inspect
-from nbcc.simulator.peers.process import peer
-from nbcc.simulator.validate import validate
+from nbcc.simulator.audit import validate
+from nbcc.simulator.lockstep.peers.process import peer
 from tests.builders.pending import Write, batch_of, make_versioned_table, snapshot_of
 
 from .readers import NEWEST, by_bundle
@@ -35,8 +35,8 @@ def test_a_compaction_of_hudis_puts_its_groups_under_hudis_rules(tmp_path: Path)
 
     instant = compacted_by_hudi(tmp_path / "t")
 
-    (said,) = inspect(table.context.storage).notices
-    assert f"the compaction {instant} of another engine wrote the base files" in said
+    (notice,) = inspect(table.context.storage).notices
+    assert f"the compaction {instant} of another engine wrote the base files" in notice
     found = validate(table.context.storage)
     assert {(each.rule, each.gravity) for each in found.diagnostics} == {("marks-disagree", "AT RISK")}
     hudi = by_bundle(NEWEST)
@@ -56,12 +56,12 @@ def test_a_compaction_of_hudis_puts_its_groups_under_hudis_rules(tmp_path: Path)
 def test_a_replace_of_ours_is_read_by_hudi(tmp_path: Path) -> None:
     table = make_versioned_table(tmp_path / "t", "9")
     table.upsert(batch_of([(PARTITION, key, 5, "old") for key in ("k1", "k2", "k3")]))
-    beside = Write(table, (PARTITION, "k2", 1, "beside"))
+    concurrent = Write(table, (PARTITION, "k2", 1, "meanwhile"))
     table.insert_overwrite(batch_of([(PARTITION, "k1", 1, "new")]).drop_columns(["_hoodie_is_deleted"]))
     hudi = by_bundle(NEWEST)
     assert snapshot_of(table) == hudi(tmp_path / "t") == {("k1", 1, "new")}
-    beside.commit()
-    assert snapshot_of(table) == hudi(tmp_path / "t") == {("k1", 1, "new"), ("k2", 1, "beside")}
+    concurrent.commit()
+    assert snapshot_of(table) == hudi(tmp_path / "t") == {("k1", 1, "new"), ("k2", 1, "meanwhile")}
     table.delete_partition([PARTITION])
     table.upsert(batch_of([(PARTITION, "k4", 1, "again")]))
     assert snapshot_of(table) == hudi(tmp_path / "t") == {("k4", 1, "again")}

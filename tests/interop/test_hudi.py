@@ -11,18 +11,18 @@ import pytest
 
 from nbcc.model import Model, Query, Record, Step, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import CheckOptions
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.crosscheck.observables import model_rows
-from nbcc.simulator.replay import play
-from nbcc.simulator.systems.hudi import HudiSystem
-from nbcc.simulator.systems.hudi_histories import fitted
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.replay import play
+from nbcc.simulator.lockstep.systems.hudi import HudiSystem
+from nbcc.simulator.lockstep.systems.hudi_histories import fitted
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.observables import model_rows
 from nbcc.simulator.trace import load
 from tools.soak import STREAK, soak
 
 HUDI = specs.protocol("hudi-1.2.0")
-HISTORIES = 150
+HISTORIES = 240
 NIGHTLY, SITTING = 2_000, 1_800  # histories, and seconds a night
 MET = 30
 GALLERY = Path(specs.__file__).parents[1] / "specs" / "traces"
@@ -92,7 +92,7 @@ def test_a_pending_write_hides_committed_logs() -> None:
         for write, shape in shapes.items()
     }
     system = HudiSystem(world)
-    history = History(Model(world, HUDI), system, batches)
+    history = PlayedHistory(Model(world, HUDI), system, batches)
     _take(history, "w1", *WRITE, *PUBLISH)
     _take(history, "w2", *WRITE)
     _take(history, "w3", *WRITE, *PUBLISH)
@@ -108,7 +108,7 @@ def test_an_incremental_read_merges_a_late_log_onto_the_base_file_of_its_window(
     """
     recorded, answers = load(ACROSS), []
 
-    def read(history: History) -> None:
+    def read(history: PlayedHistory) -> None:
         query = Query("incremental", after=0, until=max(completed for *_, completed in history.timeline if completed))
         answers.append(history.system.rows(query))
 
@@ -130,7 +130,7 @@ def test_every_window_is_as_the_model_says_before_during_and_after_a_compaction(
     rows = {"w1": ("a0",), "w2": ("a1",), "w3": ("a0", "a2")}
     batches = {(me, 1): {(0, 1): {key: Record(1, f"{me}.1", False) for key in keys}} for me, keys in rows.items()}
     system = HudiSystem(world)
-    history = History(Model(world, HUDI), system, batches)
+    history = PlayedHistory(Model(world, HUDI), system, batches)
     [compactor] = history.model.actors_of("compactor")
     _take(history, "w1", *WRITE, *PUBLISH)
     _take(history, "w2", *WRITE)
@@ -147,7 +147,7 @@ def test_every_window_is_as_the_model_says_before_during_and_after_a_compaction(
     system.close()
 
 
-def _compare_windows(history: History) -> list[tuple[object, ...]]:
+def _compare_windows(history: PlayedHistory) -> list[tuple[object, ...]]:
     """Every window between two completion times, on the model and on Hudi; its answers, the last window last."""
     times = sorted(completed for *_, completed in history.timeline if completed)
     answers = []
@@ -159,7 +159,7 @@ def _compare_windows(history: History) -> list[tuple[object, ...]]:
     return answers
 
 
-def _take(history: History, actor: str, *actions: str, kind: str = "writer") -> None:
+def _take(history: PlayedHistory, actor: str, *actions: str, kind: str = "writer") -> None:
     for action in actions:
         step: Step = next(s for s in history.enabled() if (s.actor, s.action) == (actor, f"{kind}_{action}"))
         history.take(step)

@@ -13,7 +13,7 @@ from nbcc.engine.definition.load import load_properties
 from nbcc.engine.errors import NotATable, Unsupported
 from nbcc.engine.files.metadata_table import metadata_files
 from nbcc.engine.storage import open_storage
-from nbcc.simulator.peers.process import peer
+from nbcc.simulator.lockstep.peers.process import peer
 
 from .readers import by_hudi_rs
 

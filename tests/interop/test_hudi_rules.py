@@ -11,11 +11,11 @@ import pytest
 
 from nbcc.model import Protocol, Step, World
 from nbcc.simulator import specs
-from nbcc.simulator.crosscheck.check import Check, CheckOptions
-from nbcc.simulator.crosscheck.disagreement import Disagreement
-from nbcc.simulator.replay import play
-from nbcc.simulator.systems.hudi_histories import fitted
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import Check, CheckOptions
+from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
+from nbcc.simulator.lockstep.replay import play
+from nbcc.simulator.lockstep.systems.hudi_histories import fitted
+from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.trace import load
 from tools.soak import of_seed, stand_in
 

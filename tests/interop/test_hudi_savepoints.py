@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from nbcc.engine import Table
-from nbcc.simulator.peers.process import PeerProcess, peer
+from nbcc.simulator.lockstep.peers.process import PeerProcess, peer
+from tests.builders.hudi_savepoints import write
 from tests.builders.pending import batch_of, make_versioned_table, snapshot_of
 
 from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
@@ -17,14 +17,6 @@ from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
 @pytest.fixture
 def process() -> PeerProcess:
     return peer("hudi", None)
-
-
-def write(process: PeerProcess, folder: Path, *rows: list[Any]) -> str:
-    instant: str = process.ask("start", str(folder), actor="w1")
-    given = [[key, "p0", ordering, value, False] for key, ordering, value in rows]
-    process.ask("data", str(folder), actor="w1", rows=given)
-    process.ask("commit", str(folder), actor="w1")
-    return instant
 
 
 def theirs(process: PeerProcess, folder: Path) -> Rows:

@@ -9,7 +9,7 @@ import pytest
 from nbcc.engine.errors import LockTimeout
 from nbcc.engine.lock import held
 from nbcc.engine.lock.hudi_file import HudiFileLock
-from nbcc.simulator.peers.process import PeerProcess, PeerRefused, peer
+from nbcc.simulator.lockstep.peers.process import PeerProcess, PeerRefused, peer
 
 PACKAGE = "org.apache.hudi.client.transaction.lock."
 PATIENCE = {
@@ -43,6 +43,6 @@ def test_hudi_and_ours_keep_each_other_out(tmp_path: Path) -> None:
 
 
 def test_hudi_has_no_storage_lock_for_a_folder(tmp_path: Path) -> None:
-    """Ours has: on a local file system nobody of Hudi's is kept out by it, or could be."""
+    """Ours has: on a local file system it does not and could not keep out a writer of Hudi."""
     with pytest.raises(PeerRefused, match="StorageLock"):
         hudis(tmp_path, "StorageBasedLockProvider").ask("hold", str(tmp_path), actor="w1")

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from nbcc import Table
-from nbcc.simulator.peers.process import peer
-from nbcc.simulator.validate import validate
+from nbcc.simulator.audit import validate
+from nbcc.simulator.lockstep.peers.process import peer
 from tests.builders.pending import Write, batch_of, make_versioned_table
 
 from .readers import NEWEST, Rows, by_bundle, by_hudi_rs

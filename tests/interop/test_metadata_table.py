@@ -10,7 +10,7 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.engine.errors import Unsupported
-from nbcc.simulator.peers.process import peer
+from nbcc.simulator.lockstep.peers.process import peer
 
 PARTITION = "p0"
 
@@ -42,10 +42,10 @@ def test_hudi_writes_it_first_and_nbcc_reads_by_listing_and_does_not_write_it(tm
     finally:
         process.ask("forget", folder)
     complete = requested(tmp_path / ".hoodie" / "timeline", ".deltacommit")
-    told = requested(tmp_path / ".hoodie" / "metadata" / ".hoodie" / "timeline", ".deltacommit")
+    recorded = requested(tmp_path / ".hoodie" / "metadata" / ".hoodie" / "timeline", ".deltacommit")
     assert len(complete) == 2
-    assert complete <= told
-    assert pending not in told
+    assert complete <= recorded
+    assert pending not in recorded
 
     with pytest.warns(UserWarning, match="has a metadata table"):
         table = Table.open(None, tmp_path)

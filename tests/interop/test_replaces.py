@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.simulator.peers.process import PeerRefused, peer
-
-from .test_concurrent_writers import Ask, begin, shown
+from nbcc.simulator.lockstep.peers.process import PeerRefused, peer
+from tests.builders.hudi_writers import Ask, begin, shown
 
 
 @pytest.fixture

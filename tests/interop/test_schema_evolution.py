@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine import Table
-from nbcc.simulator.peers.process import peer
-from nbcc.simulator.systems.rows import SCHEMA
+from nbcc.simulator.lockstep.peers.process import peer
+from nbcc.simulator.lockstep.systems.rows import SCHEMA
 from tests.builders.pending import make_versioned_table
 
 START = pa.schema([*SCHEMA, ("n", pa.int32()), ("x", pa.float32())])

@@ -9,13 +9,14 @@ import pytest
 from examples.two_phase_commit import TwoPhaseCommit
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
-from nbcc.simulator import mutants, specs
-from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.explore.search import Bounds, Search
-from nbcc.simulator.explore.space import Reduced
-from nbcc.simulator.explore.watch import Watchers
-from nbcc.simulator.peers.tlc import FAULTS, configuration, tlc
-from nbcc.simulator.peers.tlc.settings import INVARIANTS, SAME
+from nbcc.simulator import specs
+from nbcc.simulator.search import mutants
+from nbcc.simulator.search.explore import Verdict, explore
+from nbcc.simulator.search.explore.search import Bounds, Search
+from nbcc.simulator.search.explore.space import Reduced
+from nbcc.simulator.search.explore.watch import Watchers
+from tools.tlc import FAULTS, configuration, tlc
+from tools.tlc.settings import INVARIANTS, SAME
 
 DEMO, CRASH = specs.world("demo"), specs.world("crash_resume")
 RIVALS = World(actors={"writer": 1, "compactor": 2})
@@ -38,7 +39,7 @@ SHOWN_IN = {
     "completion-not-found-by-planner": World(actors={"writer": 3, "compactor": 1}),
 }
 BY_ROWS = {"completion-time-not-new": {"SNAP"}}
-"""What ours sees and files do not show: at equal completion times nobody knows which row is the later one."""
+"""What ours sees and files do not show: at equal completion times files do not show which row is the later one."""
 
 
 def ours(model: Model) -> dict[str, int]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.assembly import is_modelled
 from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.variants.slicing import Slicing
 from nbcc.model.world import chosen_by
@@ -35,7 +36,7 @@ RARE = ("bulk_inserter",)
 """Kinds whose conflicts are rare."""
 
 OWN = frozenset(name for kind in kinds() for name in chosen_by(kind))
-"""The options that actors of some kind choose for themselves. The others are the table's, whoever reads them."""
+"""The options that actors of some kind choose for themselves. The others are the table's, for all actors."""
 
 
 RULES = {"plan_takes", "slicing"}
@@ -95,6 +96,8 @@ def looked_at() -> dict[str, set[str]]:
 def _walk(world: World, protocol: Protocol) -> None:
     if world.actors.get("bulk_inserter") and protocol[Slicing].slicing != "completion":
         return  # is not modelled
+    if not is_modelled(world, protocol):
+        return
     model, rng = Model(world, protocol), Random(f"{world.name} {protocol.differences()}")
     for _ in range(60 if NIGHTLY and any(world.actors.get(kind) for kind in RARE) else 3):
         state = model.initial

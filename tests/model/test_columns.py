@@ -6,8 +6,7 @@ import pytest
 
 from nbcc.model import Record, World
 from nbcc.model.kernel.merge import Fold, Merger
-from nbcc.model.mechanisms.partial_updates.columns import Made
-from nbcc.model.mechanisms.partial_updates.mechanism import ByColumns
+from nbcc.model.mechanisms.partial_updates import ByColumns, Made
 from nbcc.model.promises.oracle import Row
 from nbcc.model.promises.valuations import of_merger
 

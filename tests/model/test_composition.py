@@ -95,7 +95,7 @@ def test_an_added_effect_changes_further_components() -> None:
     assert composition.select("counts", actors=["w1"]).one.changes == ("own", "count", "noted")
 
 
-def test_an_added_effect_changes_its_own_actor_if_nothing_else_is_said() -> None:
+def test_an_added_effect_changes_its_own_actor_by_default() -> None:
     composition = system()
     composition.add(transition("moves", "w1", effect=double, changes=("count",)))
     composition.select("moves").extend(go_to("moved"))
@@ -185,13 +185,6 @@ def test_each_component_is_added_once() -> None:
     assert Ran(composition)["colour"] == "red"
     with pytest.raises(ValueError, match="the component 'colour' is added twice"):
         composition.add_component("colour", "blue")
-
-
-def test_a_mechanism_withdraws_that_a_component_only_grows() -> None:
-    composition = system()
-    assert "noted" not in composition.withdrawn
-    composition.withdraw("noted")
-    assert composition.withdrawn == {"noted"}
 
 
 def test_a_field_of_an_actor_is_a_record_inside_its_component() -> None:

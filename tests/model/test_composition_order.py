@@ -80,7 +80,7 @@ def test_refinements_without_an_order_must_commute(first: str, then: str) -> Non
 
 
 def shape(composition: Composition) -> dict[tuple[str, str], Any]:
-    """What the transitions are made of, in whatever order conditions and effects were added."""
+    """What the transitions are made of, independent of the order in which conditions and effects were added."""
     return {key: (each.at, each.to, {*each.guards}, {*each.effects}, len(each.arguments), {*each.changes})
             for key, each in composition.transitions.items()}  # fmt: skip
 

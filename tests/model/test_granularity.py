@@ -8,7 +8,7 @@ import pytest
 
 from nbcc.model import Model, World
 from nbcc.simulator import specs
-from nbcc.simulator.explore import explore
+from nbcc.simulator.search.explore import explore
 
 WORLD = World(actors={"writer": 2, "compactor": 2, "reader": 1}, buckets=2, crashes=1, granularity="call")
 UNDOING = World(actors={"writer": 2, "rollbacker": 2}, buckets=2, crashes=2, rollbacks=2, granularity="call")

@@ -33,8 +33,8 @@ Key = tuple[str, str]
 Row = tuple[str, str, int, str]
 
 
-class Told:
-    """A table as its JSON tells of it: the timeline, who wrote what, and what the readers answered."""
+class RecordedTable:
+    """A table as its JSON records it: the timeline, who wrote what, and what the readers answered."""
 
     def __init__(self, name: str) -> None:
         self.json: Any = json.loads((TABLES / f"{name}.json").read_text(encoding="utf-8"))
@@ -104,24 +104,24 @@ def bucket_hash(key: str) -> int:
     return (31 + found) & 0x7FFFFFFF
 
 
-def said(rows: list[dict[str, Any]]) -> list[Row]:
+def rows_of(rows: list[dict[str, Any]]) -> list[Row]:
     return sorted((row["id"], row["part"], row["ts"], row["_hoodie_commit_time"]) for row in rows)
 
 
 @pytest.mark.parametrize("name", MOR)
 def test_snapshots_are_what_hudi_and_hudi_rs_returned(name: str) -> None:
-    written = Told(name)
+    written = RecordedTable(name)
 
     for reader in ("spark", "hudi_rs"):
-        assert written.rows(Query("snapshot")) == said(written.json["snapshot"][reader])
+        assert written.rows(Query("snapshot")) == rows_of(written.json["snapshot"][reader])
 
 
 @pytest.mark.parametrize("name", MOR)
 def test_as_of_reads_are_what_hudi_rs_returned(name: str) -> None:
-    written = Told(name)
+    written = RecordedTable(name)
     for point in written.json["as_of"]:
         time = int(point["completion"])
-        assert written.rows(Query("as_of", until=time)) == said(point["at_completion"]["hudi_rs"]), time
+        assert written.rows(Query("as_of", until=time)) == rows_of(point["at_completion"]["hudi_rs"]), time
 
 
 @pytest.mark.parametrize("name", MOR)
@@ -129,27 +129,27 @@ def test_windows_are_what_hudi_rs_returns(name: str, tmp_path: Path) -> None:
     """Every window between two completions, read by hudi-rs itself; the stored ones are among them."""
     zipfile.ZipFile(TABLES / f"{name}.zip").extractall(tmp_path)
     table = HudiTable(str(next(tmp_path.rglob(".hoodie")).parent))
-    written = Told(name)
+    written = RecordedTable(name)
     times = [0, *written.completed()]
     for until in times:
         for after in (time for time in times if time < until):
             options = HudiReadOptions().with_query_type(HudiQueryType.Incremental)
             batches = table.read(options.with_start_timestamp(str(after)).with_end_timestamp(str(until)))
-            rows = said([row for batch in batches for row in pyarrow.record_batch(batch).to_pylist()])
+            rows = rows_of([row for batch in batches for row in pyarrow.record_batch(batch).to_pylist()])
             assert written.rows(Query("incremental", after, until)) == rows, (after, until)
     for window in written.json["incremental"]:
         query = Query("incremental", int(window["start"]), int(window["end"]))
-        assert written.rows(query) == said(window["hudi_rs"])
+        assert written.rows(query) == rows_of(window["hudi_rs"])
 
 
 @pytest.mark.parametrize("name", MOR)
 def test_reads_are_what_hudi_on_spark_returned(name: str) -> None:
-    written = Told(name)
+    written = RecordedTable(name)
 
-    assert written.rows(Query("snapshot"), SPARK) == said(written.json["snapshot"]["spark"])
+    assert written.rows(Query("snapshot"), SPARK) == rows_of(written.json["snapshot"]["spark"])
     for window in written.json["incremental"]:
         query = Query("incremental", int(window["start"]), int(window["end"]))
-        assert written.rows(query, SPARK) == said(window["spark"])
+        assert written.rows(query, SPARK) == rows_of(window["spark"])
     for point in written.json["as_of"]:
         answered = point["at_completion"]["spark"]
         try:
@@ -157,16 +157,16 @@ def test_reads_are_what_hudi_on_spark_returned(name: str) -> None:
         except NoAnswer:
             assert answered is None or isinstance(answered, str), answered
         else:
-            assert rows == said(answered)
+            assert rows == rows_of(answered)
 
 
 def test_how_often_hudi_rs_loses_a_late_log() -> None:
     """The windows of one instant each that hudi-rs answered otherwise than the model's definition."""
-    windows = [(written, w) for written in map(Told, MOR) for w in written.json["incremental"]]
+    windows = [(written, w) for written in map(RecordedTable, MOR) for w in written.json["incremental"]]
     lost = [
         int(w["end"])
         for written, w in windows
-        if written.rows(Query("incremental", int(w["start"]), int(w["end"])), MERGED) != said(w["hudi_rs"])
+        if written.rows(Query("incremental", int(w["start"]), int(w["end"])), MERGED) != rows_of(w["hudi_rs"])
     ]
 
     assert (len(windows), len(lost)) == (93, 8)

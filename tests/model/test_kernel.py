@@ -10,15 +10,15 @@ from types import ModuleType
 import pytest
 
 from nbcc.model import Protocol, assembly, kernel, machine, mechanisms
-from nbcc.model.machine.state import Coding
-from nbcc.model.machine.stepper import Stepper
+from nbcc.model.machine.transition_system import TransitionSystem
+from nbcc.model.mechanisms import of_package
 from nbcc.simulator import specs
 
 MOST_LINES = 1_200
 
 
 def modules(package: ModuleType) -> list[Path]:
-    """The modules of a package, in whatever folder below it."""
+    """The modules of a package, in all folders below it."""
     return sorted(each for folder in package.__path__ for each in Path(folder).rglob("*.py"))
 
 
@@ -38,10 +38,12 @@ def test_a_search_of_the_kernel_alone() -> None:
     """The world `demo`, as `nbcc explore demo` counts it: 415 states, 19 deep (the first state is at depth 1)."""
     world, protocol = specs.world("demo"), Protocol()
     composition = assembly.compose(world, protocol, only=())
-    coding = Coding(assembly.first_values(composition), composition.actors.values())
-    stepper = Stepper(coding, assembly.bound(composition, assembly.names_of(composition, world, protocol)))
+    system = TransitionSystem(
+        assembly.first_values(composition), assembly.transitions(composition), composition.actors,
+        names=assembly.names_of(composition, world, protocol),
+    )  # fmt: skip
     seen, layer, depth = {0}, [0], 1
-    while layer := [after for after in dict.fromkeys(s for each in layer for _, s in stepper.successors(each))
+    while layer := [after for after in dict.fromkeys(s for each in layer for _, s in system.successors(each))
                     if after not in seen]:  # fmt: skip
         seen.update(layer)
         depth += 1
@@ -52,7 +54,7 @@ def test_components_and_actions_of_the_kernel_alone_are_its_own() -> None:
     composition = assembly.compose(specs.world("demo"), Protocol(), only=())
     assert composition.components.keys() == {"clock", "lock", "plans", "published"}
     assert not any(composition.fields.values())
-    own = {action.name for part in kernel.ACTORS.values() for action in part.actions}
+    own = {action.name for part in of_package("kernel").values() for action in part.actions}
     assert {each.action for each in composition.transitions.values()} <= own
     assert own < {*mechanisms.actions()}
 

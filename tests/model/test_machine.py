@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from nbcc.model.machine.binding import Names
+from nbcc.model.machine.binding import ParameterNames
 from nbcc.model.machine.bound import BoundTransition, UnknownName, ViewStep
 from nbcc.model.machine.state import Coding
 from nbcc.model.machine.stepper import Stepper
@@ -23,8 +23,8 @@ FIRST: dict[str, Any] = {"lock": None, "count": 0, "w1": Worker(), "w2": Worker(
 ACTORS = {"worker": ("w1", "w2"), "robot": ()}
 
 
-def names(views: Mapping[str, Any] | None = None) -> Names:
-    return Names(FIRST, ACTORS, lambda actor: {"most": 3}, views)
+def names(views: Mapping[str, Any] | None = None) -> ParameterNames:
+    return ParameterNames(FIRST, ACTORS, lambda actor: {"most": 3}, views)
 
 
 def steps(*bound: BoundTransition) -> list[Step]:
@@ -156,7 +156,7 @@ def test_conditions_are_joined_and_negated() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message"),
     [
         (TAKES.require(Guard("g", lambda lokc: lokc is None)), "'lokc' .* did you mean 'lock'?"),
         (TAKES.require(Guard("g", lambda every_wroker: True)), "did you mean 'every_worker'?"),
@@ -164,8 +164,8 @@ def test_conditions_are_joined_and_negated() -> None:
         (TAKES.require(Guard("g", lambda *values: True)), "must name what it reads"),
     ],
 )
-def test_a_name_that_does_not_exist_is_an_error_when_the_model_is_built(wrong: Transition, said: str) -> None:
-    with pytest.raises(UnknownName, match=said):
+def test_a_name_that_does_not_exist_is_an_error_when_the_model_is_built(wrong: Transition, message: str) -> None:
+    with pytest.raises(UnknownName, match=message):
         names().bind(wrong)
 
 

@@ -6,9 +6,9 @@ import pytest
 
 from nbcc.model import Record, World
 from nbcc.model.kernel.merge import Fold
-from nbcc.model.mechanisms.merge_function.values import (
+from nbcc.model.mechanisms.merge_function import (
     FUNCTIONS,
-    Merged,
+    MergedRecords,
     by_definition,
     law_broken,
     merged_on,
@@ -17,7 +17,7 @@ from nbcc.model.mechanisms.merge_function.values import (
     text_of,
 )
 from nbcc.model.promises.oracle import Row
-from nbcc.simulator.systems.merge_functions import BY_LAWS
+from nbcc.simulator.lockstep.systems.merge_functions import BY_LAWS
 
 A, B, C = (1, 1), (2, 1), (3, 1)
 WRITTEN = {log: Row(1, False) for log in (A, B, C)}
@@ -34,13 +34,13 @@ def test_only_an_average_depends_on_what_was_merged_first(laws: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("laws", "said"),
+    ("laws", "message"),
     [("all", None), ("not_idempotent", "a row and itself"), ("not_commutative", "came first"),
      ("not_associative", "three rows")],
 )  # fmt: skip
-def test_each_breaks_its_law_and_what_the_engine_is_given_breaks_the_same(laws: str, said: str | None) -> None:
+def test_each_breaks_its_law_and_what_the_engine_is_given_breaks_the_same(laws: str, message: str | None) -> None:
     broken = law_broken(laws)
-    assert broken is None if said is None else said in str(broken)
+    assert broken is None if message is None else message in str(broken)
     f = BY_LAWS[laws]
     a, b, c = ({"ts": 1, "value": name} for name in ("a", "b", "c"))
     kept = [f(a, a) == a, f(a, b)["value"] == f(b, a)["value"], f(f(a, b), c)["value"] == f(a, f(b, c))["value"]]
@@ -49,20 +49,20 @@ def test_each_breaks_its_law_and_what_the_engine_is_given_breaks_the_same(laws: 
 
 def test_a_delete_hides_what_completed_before_it_and_a_window_goes_on_from_there() -> None:
     rows = {A: Row(5, False), B: Row(1, True), C: Row(2, False)}
-    assert read(IN_LOGS, rows.get, "all", deletes=True) == Merged((C,), C, delete=B)
-    assert read(IN_BASE, rows.get, "all", deletes=True) == Merged((C,), C)
+    assert read(IN_LOGS, rows.get, "all", deletes=True) == MergedRecords((C,), C, delete=B)
+    assert read(IN_BASE, rows.get, "all", deletes=True) == MergedRecords((C,), C)
     assert read(Fold(None, (A, B)), rows.get, "all", deletes=False) is None
     before = by_definition((A,), rows, "all", deletes=True)
     window = by_definition((B, C), rows, "all", deletes=True)
     assert before is not None
     assert window is not None
     assert merged_on(before, window, "all") == by_definition((A, B, C), rows, "all", deletes=True)
-    assert merged_on(Merged(), Merged(), "all") is None
+    assert merged_on(MergedRecords(), MergedRecords(), "all") is None
 
 
 def test_the_row_has_the_newest_write_and_the_greatest_ordering_value() -> None:
     records = {A: Record(5, "w1"), B: Record(1, None, deleted=True), C: Record(2, "w3")}
-    row, delete = records_of(Merged((A, C), C, delete=B), records.__getitem__, "all")
+    row, delete = records_of(MergedRecords((A, C), C, delete=B), records.__getitem__, "all")
     assert row == Record(5, "w1 w3", requested=3)
     assert delete == Record(1, None, deleted=True, requested=2)._replace(ordering=None)
 

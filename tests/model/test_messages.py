@@ -10,9 +10,10 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.machine.transition import Refused, Step
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.explore import explore
+from nbcc.simulator.search.explore import explore
+from nbcc.simulator.search.jobs import SearchJob
 
-SAID = {
+SENTENCES = {
     ("demo", "slicing", "requested"): {
         "SNAP": "snapshot at t6 in group 0 misses w2's write (requested t3, completed t6): a key that w2 upserts with "
         "ordering value 1 shows no row, not the row of w2",
@@ -133,18 +134,24 @@ SAID = {
 }
 
 
-@pytest.mark.parametrize(("world", "field", "value"), SAID)
+@pytest.mark.parametrize(("world", "field", "value"), SENTENCES)
 def test_what_a_broken_promise_says(world: str, field: str, value: str) -> None:
     model = Model(specs.world(world), Protocol.from_mapping({field: value}))
-    expected = SAID[world, field, value]
+    expected = SENTENCES[world, field, value]
     found = explore(model, [PROMISES[name] for name in expected]).promises
 
     assert {name: each.because for name, each in found.items()} == expected
 
 
+def test_bounded_says_who_fails_how_often() -> None:
+    world, mutant = specs.world("free_compaction"), "announcements-decided-alone"
+    found = SearchJob(world=world, mutant=mutant, promises=("BOUNDED",)).run().promises["BOUNDED"]
+    assert found.because == "w2 is alive, and failed 3 times to create an entry after its announcement"
+
+
 def test_every_promise_has_its_words_here() -> None:
-    # No option breaks WAIT; tests/search/test_waits.py has its sentences.
-    assert {name for said in SAID.values() for name in said} == set(PROMISES) - {"WAIT"}
+    # No option breaks WAIT, whose sentences are in tests/search/test_waits.py, or BOUNDED, which only mutants break.
+    assert {name for sentences in SENTENCES.values() for name in sentences} == set(PROMISES) - {"WAIT", "BOUNDED"}
 
 
 @pytest.mark.parametrize(
@@ -168,5 +175,5 @@ def test_where_ack_says_nothing(readers: int, lost_answers: int, decision: str, 
 
 def test_a_refusal_can_be_sent_to_another_process() -> None:
     refused = Refused(Step("w1", "writer_begins"), ("no writer may be writing",))
-    told = pickle.loads(pickle.dumps(refused))
-    assert (told.step, told.reasons, str(told)) == (refused.step, refused.reasons, str(refused))
+    received = pickle.loads(pickle.dumps(refused))
+    assert (received.step, received.reasons, str(received)) == (refused.step, refused.reasons, str(refused))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,19 +13,20 @@ import pytest
 
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.prove import evidence
-from nbcc.simulator.prove.evidence import missing
-from nbcc.simulator.prove.lemmas import LEMMAS, Lemmas, core
-from nbcc.simulator.prove.lemmas.state import GROUP, IDLE, PLAN, READY, has_base
-from nbcc.simulator.prove.logic import Term, at, both, implies, no
-from nbcc.simulator.prove.obligations import Obligation, discharge, obligations, prove
-from nbcc.simulator.prove.picture import picture
-from nbcc.simulator.prove.proof import Part
-from nbcc.simulator.prove.proof import prove as prove_all
-from nbcc.simulator.prove.reachable import search
-from nbcc.simulator.prove.system import Action, System
-from nbcc.simulator.prove.words import facts
-from nbcc.simulator.verdicts.search_bounds import pins
+from nbcc.simulator.search.mutants import applied, load
+from nbcc.simulator.search.prove import evidence
+from nbcc.simulator.search.prove.evidence import missing, stale
+from nbcc.simulator.search.prove.lemmas import LEMMAS, Lemmas, core, replaces
+from nbcc.simulator.search.prove.lemmas.state import GROUP, IDLE, PLAN, READY, has_base
+from nbcc.simulator.search.prove.logic import Term, at, both, implies, no
+from nbcc.simulator.search.prove.obligations import Obligation, ObligationResult, discharge, obligations, prove
+from nbcc.simulator.search.prove.proof import LemmaVerdict, Proof
+from nbcc.simulator.search.prove.proof import prove as prove_all
+from nbcc.simulator.search.prove.reachable import search
+from nbcc.simulator.search.prove.system import Move, ProvedSystem
+from nbcc.simulator.search.prove.words import facts
+from nbcc.simulator.search.verdicts.search_bounds import pins
+from nbcc.simulator.view.proof import picture
 
 BY_NAME = {lemmas.name: lemmas for lemmas in LEMMAS}
 PROVABLE = {claim.promise for lemmas in LEMMAS for claim in lemmas.system().claims}
@@ -56,6 +58,7 @@ WEAKER = [
     (BY_NAME["archiving"], "archive_lookup", "never", set()),
     (BY_NAME["archiving"], "archive_lookup", "before_listing", set()),
     (BY_NAME["decisions"], "claims", "none", set()),
+    (BY_NAME["free_commits"], "as_of_axis", "requested", {"TRAVEL"}),
     (BY_NAME["log_compaction"], "log_compaction_rank", "own", {"SNAP", "INCR"}),
     (BY_NAME["log_compaction"], "log_compaction_window", "included", {"INCR"}),
     (BY_NAME["replaces"], "replacing", "file_ids", {"SNAP", "PART"}),
@@ -114,10 +117,10 @@ def test_a_weaker_option_fails_an_obligation(lemmas: Lemmas, option: str, value:
     assert promises <= {each.clause for each in failed}
 
 
-def weakened(system: System, name: str) -> System:
+def weakened(system: ProvedSystem, name: str) -> ProvedSystem:
     """The system with one action that is always possible."""
 
-    def unguarded(action: Action) -> Action:
+    def unguarded(action: Move) -> Move:
         return replace(action, guard=lambda s, *_: s.clock() >= 0)
 
     return replace(system, actions=tuple(unguarded(a) if a.name == name else a for a in system.actions))
@@ -157,7 +160,7 @@ class PlansWithoutLock(core.Core):
         )  # fmt: skip
 
 
-def changed(name: str, **parts: Callable[..., Any]) -> System:
+def changed(name: str, **parts: Callable[..., Any]) -> ProvedSystem:
     """The core with one action changed."""
     system = CORE.system()
     assert name in {action.name for action in system.actions}
@@ -188,12 +191,12 @@ def test_a_counterexample_is_printed_in_words_and_drawn() -> None:
     system = CORE.system(slicing="requested")
     failed = discharge(next(each for each in obligations(system) if each.clause == "SNAP"))
     lines = list(facts(system, failed))
-    assert any(line.startswith("write 1: published") for line in lines)
+    write = next(line for line in lines if re.match(r"write \d+: published", line))
     assert not any("val!" in line for line in lines)
     drawn = picture(system, failed)
-    assert "write 1" in drawn
+    assert write.split(":")[0] in drawn
     assert "barrier t" in drawn
-    time = next(line for line in lines if line.startswith("write 1")).split("requested ")[1].split(",")[0]
+    time = write.split("requested ")[1].split(",")[0]
     assert f">t{time}<" in drawn
 
 
@@ -202,8 +205,8 @@ def test_a_protocol_that_the_relation_does_not_describe_is_undetermined() -> Non
         {**{name: values[0] for name, values in CORE.described().items()}, "slicing": "temporal"}
     )
     assert system is None
-    assert Part(CORE, reason=reason).promises["SNAP"] == "UNDETERMINED"
-    assert Part(CORE, reason=reason, wanted=frozenset({"SNAP"})).promises == {"SNAP": "UNDETERMINED"}
+    assert LemmaVerdict(CORE, reason=reason).promises["SNAP"] == "UNDETERMINED"
+    assert LemmaVerdict(CORE, reason=reason, wanted=frozenset({"SNAP"})).promises == {"SNAP": "UNDETERMINED"}
     assert "slicing = temporal" in reason
 
 
@@ -262,6 +265,31 @@ def test_a_claim_that_was_never_compared_with_its_promise_is_not_proved(monkeypa
         assert any(why in gap for gap in missing([optimistic], "FIRST"))
     monkeypatch.setattr(evidence, "compared", lambda: seen)
     assert missing([optimistic], "FIRST") == ()
+
+
+def test_a_relation_or_a_model_that_changed_since_the_comparison_is_not_proved() -> None:
+    """The cheapest file. Its promise MONO is PROVED as long as both sides are those that were compared."""
+    of_replaces = BY_NAME["replaces"]
+    assert stale(of_replaces) == ()
+    [changed] = stale(replace(of_replaces, relation=OneReplace))
+    assert "the relation has changed" in changed
+    with applied(load("compactor-never-plans")):
+        [changed] = stale(of_replaces)
+    assert "the model has changed" in changed
+    system = of_replaces.system()
+    result = ObligationResult(next(each for each in obligations(system) if each.clause == "MONO"), "PROVED", 0.0)
+    result = replace(result, obligation=replace(result.obligation, kind="implied"))
+    assert LemmaVerdict(of_replaces, (result,), system=system).promises == {"MONO": "PROVED"}
+    part = LemmaVerdict(of_replaces, (result,), system=system, stale=(changed,))
+    assert part.promises == {"MONO": "PROVED IN PART"}
+    assert Proof("default", (part,)).promises["MONO"].missing == (changed,)
+
+
+class OneReplace(replaces.Replaces):
+    """One overwriter at most."""
+
+    def may_replace(self, s: Any, c: Term, p: Term) -> Term:
+        return both(super().may_replace(s, c, p), s.every(PLAN, lambda q: no(s.replaces(q))))
 
 
 @pytest.mark.nightly

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from nbcc.model import Model, Protocol, State, Step, World
-from nbcc.model.kernel.reads import as_of
 from nbcc.model.promises.view import answers
 from nbcc.simulator import specs
 
@@ -100,4 +99,4 @@ def test_who_sees_a_compaction_completed_has_its_base_file() -> None:
     [(_, time, table)] = answers(model, state)
 
     assert time == 4
-    assert as_of(model.rules, table, 0, time).base is not None
+    assert model.rules.as_of(table, 0, time).base is not None

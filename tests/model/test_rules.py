@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from math import inf
 
 import pytest
@@ -10,17 +9,14 @@ import pytest
 from nbcc.model import Model, Protocol, World, mechanisms
 from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.merge import Fold
-from nbcc.model.kernel.reads import as_of, incremental
 from nbcc.model.kernel.table import CompletesAs, Write
 from nbcc.model.machine.marks import mark, marks, with_mark
 from nbcc.model.machine.mechanism import Mechanism
 from nbcc.model.mechanisms.bulk_insert.rules import Loaded
 from nbcc.model.mechanisms.insert_overwrite import Replaced
-from nbcc.model.rules import of_kernel
-from nbcc.model.slices import file_slices
+from nbcc.model.rules import Rules
 from nbcc.simulator import specs
-
-from .test_slicing import DEMO, RFC
+from tests.builders.slicing import DEMO, RFC
 
 
 def test_equal_protocols_share_their_rules() -> None:
@@ -29,36 +25,44 @@ def test_equal_protocols_share_their_rules() -> None:
 
 
 def test_a_variant_replaces_only_its_rules() -> None:
-    by_request = rules_of(Protocol(slicing="requested"))
-    kernel = of_kernel(Protocol().options, rules_of)
-    assert RFC.slice_time is kernel.slice_time
-    assert by_request.slice_time is not kernel.slice_time
-    assert by_request.is_visible is RFC.is_visible is kernel.is_visible
+    by_request, default = type(rules_of(Protocol(slicing="requested"))), type(RFC)
+    assert default.slice_time is Rules.slice_time
+    assert by_request.slice_time is not Rules.slice_time
+    assert by_request.is_visible is default.is_visible is Rules.is_visible
 
 
 def test_the_kernel_alone_reads_a_table_without_mechanisms() -> None:
-    kernel = of_kernel(Protocol().options, rules_of)
+    kernel = Rules(Protocol().options, rules_of)
     model = Model(specs.world("demo"))
     states, seen = [model.initial], {model.initial}
     for state in states:
         table = model.table(state)
-        assert file_slices(kernel, table, 0) == file_slices(model.rules, table, 0)
+        assert kernel.file_slices(table, 0) == model.rules.file_slices(table, 0)
         for time in (*range(9), inf):
-            assert as_of(kernel, table, 0, time) == as_of(model.rules, table, 0, time)
-            assert incremental(kernel, table, 0, 2, time) == incremental(model.rules, table, 0, 2, time)
+            assert kernel.as_of(table, 0, time) == model.rules.as_of(table, 0, time)
+            assert kernel.incremental(table, 0, 2, time) == model.rules.incremental(table, 0, 2, time)
         new = [after for _, after in model.successors(state) if after not in seen]
         seen.update(new)
         states += dict.fromkeys(new)
     assert len(states) == 415
 
 
-def test_a_rule_is_called_through_the_rules_that_are_passed() -> None:
-    nothing = replace(RFC, is_visible=lambda requested, completed, time: False)
-    assert as_of(nothing, DEMO, 0, inf) == Fold(None, ())
+class SeesNothing(Rules):
+    def is_visible(self, requested: int, completed: int | None, time: float) -> bool:
+        return False
 
 
-def test_every_rule_of_the_kernel_is_set() -> None:
-    assert all(getattr(RFC, each.name) is not None for each in fields(RFC))
+def test_a_changed_rule_takes_effect_in_the_rules_that_call_it() -> None:
+    assert SeesNothing(RFC.options, rules_of).as_of(DEMO, 0, inf) == Fold(None, ())
+
+
+@pytest.mark.parametrize("name", specs.protocol_names())
+def test_a_mechanism_changes_only_rules_of_the_kernel(name: str) -> None:
+    protocol = specs.protocol(name)
+    parts = [part for mechanism in mechanisms.every().values() for part in mechanism.rules(protocol)]
+    own = {rule for part in parts for rule, value in vars(part).items() if callable(value)}
+    assert own
+    assert own <= {*dir(Rules)}
 
 
 def test_a_mechanism_comes_after_those_that_it_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.model.mechanisms.shared_logs import Block, undone
+from nbcc.model.mechanisms.shared_logs import LogBlock, undone
 
-OWN, ITS_SECOND, OTHERS, ROLLBACK = Block(1, 1), Block(1, 2), Block(2, 1), Block(9, 0, target=1)
+OWN, ITS_SECOND, OTHERS, ROLLBACK = LogBlock(1, 1), LogBlock(1, 2), LogBlock(2, 1), LogBlock(9, 0, target=1)
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ OWN, ITS_SECOND, OTHERS, ROLLBACK = Block(1, 1), Block(1, 2), Block(2, 1), Block
     ],
 )
 def test_a_rollback_block_undoes(
-    blocks: tuple[Block, ...], anywhere: set[int], earlier: set[int], in_front: set[int]
+    blocks: tuple[LogBlock, ...], anywhere: set[int], earlier: set[int], in_front: set[int]
 ) -> None:
     for rule, versions in (("anywhere", anywhere), ("earlier", earlier), ("in_front", in_front)):
         assert undone(blocks, rule) == {(1, version) for version in versions}, rule

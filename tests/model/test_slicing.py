@@ -6,60 +6,24 @@ from math import inf
 
 import pytest
 
-from nbcc.model import FileSlice, Protocol
-from nbcc.model.assembly import rules_of
+from nbcc.model import FileSlice
 from nbcc.model.kernel.merge import NOTHING, Fold
 from nbcc.model.kernel.planning import plan
-from nbcc.model.kernel.reads import as_of, changes, incremental, read_optimized
-from nbcc.model.kernel.table import Compaction, GroupPlan, Plan, Table, Write, table_of
-from nbcc.model.machine.marks import marks
+from nbcc.model.kernel.reads import changes, read_optimized
+from nbcc.model.kernel.table import GroupPlan
 from nbcc.model.rules import Rules
-from nbcc.model.slices import file_slices
-from nbcc.model.variants.slicing import BaseInstants
-
-
-def under(**options: str) -> Rules:
-    """The rules of a protocol with these options."""
-    return rules_of(Protocol.from_mapping(options))
-
-
-RFC = under()
-
-
-def write(requested: int, completed: int | None, *, base: int | None = None, groups: int = 1) -> Write:
-    named = marks(BaseInstants((base,) * groups))
-    return Write(requested, completed, "w", 1, tuple((g, 1) for g in range(groups)), named)
-
-
-def compaction(requested: int, completed: int | None, base: int | None, *takes: int) -> tuple[Plan, Compaction | None]:
-    part = GroupPlan(0, base, tuple((time, 1) for time in takes))
-    return Plan(requested, "c", True, (part,)), Compaction(requested, completed, "c") if completed else None
-
-
-def table(*parts: Write | tuple[Plan, Compaction | None]) -> Table:
-    plans = [part for part in parts if not isinstance(part, Write)]
-    done = [each for _, each in plans if each is not None]
-    published: list[Write | Compaction] = [each for each in parts if isinstance(each, Write) and each.completed]
-    published += done
-    pending = tuple(part for part in parts if isinstance(part, Write) and not part.completed)
-    return table_of(tuple(published), tuple(each for each, _ in plans), pending)
-
-
-DEMO = table(
-    compaction(10, 20, None), write(21, 40), write(30, 50), compaction(60, 80, 10, 21, 30), write(35, 90)
-)  # fmt: skip
-"""The RFC's "Demo Conducive to Comprehension"; its very first base file counts as one of a compaction of nothing."""
+from tests.builders.slicing import DEMO, RFC, compaction, table, under, write
 
 
 def test_the_demo_of_the_rfc() -> None:
-    assert file_slices(RFC, DEMO, 0) == (
+    assert RFC.file_slices(DEMO, 0) == (
         FileSlice(0, 10, 10, ((21, 1), (30, 1))),
         FileSlice(0, 60, 60, ((35, 1),)),
     )
 
 
 def test_the_demo_by_requested_time_loses_the_late_log() -> None:
-    newest = file_slices(under(slicing="requested"), DEMO, 0)[-1]
+    newest = under(slicing="requested").file_slices(DEMO, 0)[-1]
 
     assert newest == FileSlice(0, 60, 60, ())
 
@@ -68,7 +32,7 @@ def test_the_demo_by_the_base_instant_in_the_name() -> None:
     named = table(compaction(10, 20, None), write(21, 40, base=10), compaction(60, 80, 10, 21), write(35, 90, base=10),
                   write(70, 95, base=60))  # fmt: skip
 
-    assert file_slices(under(slicing="base_instant"), named, 0) == (
+    assert under(slicing="base_instant").file_slices(named, 0) == (
         FileSlice(0, 10, 10, ((21, 1), (35, 1))),
         FileSlice(0, 60, 60, ((70, 1),)),
     )
@@ -77,17 +41,17 @@ def test_the_demo_by_the_base_instant_in_the_name() -> None:
 def test_a_log_that_completes_at_the_barrier_belongs_to_its_slice() -> None:
     at = table(write(1, 3), compaction(3, 5, None))
 
-    assert file_slices(RFC, at, 0) == (FileSlice(0, 3, 3, ((1, 1),)),)
+    assert RFC.file_slices(at, 0) == (FileSlice(0, 3, 3, ((1, 1),)),)
 
 
 def test_a_group_without_barrier_has_one_slice_in_the_order_of_completion() -> None:
-    assert file_slices(RFC, table(write(1, 6), write(2, 4)), 0) == (FileSlice(0, None, None, ((2, 1), (1, 1))),)
+    assert RFC.file_slices(table(write(1, 6), write(2, 4)), 0) == (FileSlice(0, None, None, ((2, 1), (1, 1))),)
     by_request = under(merge_order="requested")
-    assert file_slices(by_request, table(write(1, 6), write(2, 4)), 0)[0].logs == ((1, 1), (2, 1))
+    assert by_request.file_slices(table(write(1, 6), write(2, 4)), 0)[0].logs == ((1, 1), (2, 1))
 
 
 def test_a_pending_plan_has_a_slice_before_it_has_a_log() -> None:
-    assert file_slices(RFC, table(write(1, 2), compaction(3, None, None, 1)), 0) == (
+    assert RFC.file_slices(table(write(1, 2), compaction(3, None, None, 1)), 0) == (
         FileSlice(0, None, None, ((1, 1),)),
         FileSlice(0, 3, None, ()),
     )
@@ -96,7 +60,7 @@ def test_a_pending_plan_has_a_slice_before_it_has_a_log() -> None:
 def test_a_group_that_a_plan_leaves_alone_has_no_barrier_of_it() -> None:
     two = table(write(1, 2, groups=2), compaction(3, 4, None, 1))
 
-    assert [each.barrier for each in file_slices(RFC, two, 1)] == [None]
+    assert [each.barrier for each in RFC.file_slices(two, 1)] == [None]
 
 
 @pytest.mark.parametrize(("completed", "taken"), [(2, ((1, 1),)), (3, ()), (None, ())])
@@ -136,28 +100,28 @@ BASE = Fold(Fold(None, ()), ((21, 1), (30, 1)))
     ],
 )
 def test_as_of(time: float, shape: Fold) -> None:
-    assert as_of(RFC, DEMO, 0, time) == shape
+    assert RFC.as_of(DEMO, 0, time) == shape
 
 
 def test_a_pending_compaction_is_read_together_with_the_slice_before_it() -> None:
     pending = table(write(1, 2), compaction(4, None, None, 1), write(3, 5))
 
-    assert as_of(RFC, pending, 0, inf) == Fold(None, ((1, 1), (3, 1)))
+    assert RFC.as_of(pending, 0, inf) == Fold(None, ((1, 1), (3, 1)))
 
 
 def test_as_of_by_requested_time_leaves_later_slices_alone() -> None:
     late = table(write(1, 2), write(3, 9), compaction(4, 6, None, 1))
     by_request = under(as_of_axis="requested")
 
-    assert as_of(by_request, late, 0, 3) == Fold(None, ((1, 1),))
-    assert as_of(by_request, late, 0, 4) == Fold(Fold(None, ((1, 1),)), ((3, 1),))
+    assert by_request.as_of(late, 0, 3) == Fold(None, ((1, 1),))
+    assert by_request.as_of(late, 0, 4) == Fold(Fold(None, ((1, 1),)), ((3, 1),))
 
 
 def test_as_of_by_requested_time_begins_with_the_earliest_completion() -> None:
     inverted, by_request = table(write(1, 6), write(3, 5)), under(as_of_axis="requested")
 
-    assert as_of(by_request, inverted, 0, 2) == NOTHING
-    assert as_of(by_request, inverted, 0, 3) == Fold(None, ((3, 1), (1, 1)))
+    assert by_request.as_of(inverted, 0, 2) == NOTHING
+    assert by_request.as_of(inverted, 0, 3) == Fold(None, ((3, 1), (1, 1)))
 
 
 def test_read_optimized_is_the_newest_base_alone() -> None:
@@ -175,30 +139,30 @@ def test_read_optimized_is_the_newest_base_alone() -> None:
     ],
 )
 def test_incremental(after: int, until: int, rules: Rules, logs: tuple[tuple[int, int], ...]) -> None:
-    assert incremental(rules, DEMO, 0, after, until) == Fold(None, logs)
+    assert rules.incremental(DEMO, 0, after, until) == Fold(None, logs)
 
 
 def test_changes_are_two_states() -> None:
-    assert changes(RFC, DEMO, 0, 45, 95) == (as_of(RFC, DEMO, 0, 45), as_of(RFC, DEMO, 0, 95))
+    assert changes(RFC, DEMO, 0, 45, 95) == (RFC.as_of(DEMO, 0, 45), RFC.as_of(DEMO, 0, 95))
 
 
 def test_what_a_reader_that_does_not_ask_sees() -> None:
     dirty = table(write(1, 2), write(3, None))
 
-    assert as_of(under(visibility="any"), dirty, 0, inf) == Fold(None, ((1, 1), (3, 1)))
-    assert as_of(RFC, dirty, 0, inf) == Fold(None, ((1, 1),))
+    assert under(visibility="any").as_of(dirty, 0, inf) == Fold(None, ((1, 1), (3, 1)))
+    assert RFC.as_of(dirty, 0, inf) == Fold(None, ((1, 1),))
 
 
 def test_where_tombstones_stand_when_logs_fold_first() -> None:
     late = table(write(1, 2), write(3, 9), compaction(4, 6, None, 1), write(7, 8))
     by_completion, by_request = under(fold="logs_first"), under(fold="logs_first", merge_order="requested")
 
-    assert as_of(by_completion, late, 0, inf).logs_before_tombstones == 0
-    assert as_of(by_request, late, 0, inf) == Fold(Fold(None, ((1, 1),)), ((3, 1), (7, 1)), 1)
+    assert by_completion.as_of(late, 0, inf).logs_before_tombstones == 0
+    assert by_request.as_of(late, 0, inf) == Fold(Fold(None, ((1, 1),)), ((3, 1), (7, 1)), 1)
 
 
 def test_the_table_as_it_stood() -> None:
-    then = RFC.table_as_of(RFC, DEMO, 70)
+    then = RFC.table_as_of(DEMO, 70)
 
     assert [write.requested for write in then.writes] == [21, 30]
     assert [(plan.requested, done) for plan, done in zip(then.plans, then.completed, strict=True)] == [

@@ -11,19 +11,19 @@ import pytest
 from nbcc.model import Model, Protocol, Step, World, mechanisms
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs
-from nbcc.simulator.explain import taken_by
+from nbcc.simulator.lockstep.explain import taken_by
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"slicin": "completion"}, "unknown field 'slicin'; did you mean 'slicing'?"),
         ({"slicing": "complete"}, "slicing = 'complete'; did you mean 'completion'?"),
         ({"tombstones": True}, "tombstones = True; known: drop, keep"),
     ],
 )
-def test_a_protocol_says_what_is_wrong_with_it(given: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_a_protocol_says_what_is_wrong_with_it(given: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         Protocol.from_mapping(given)
 
 
@@ -36,7 +36,7 @@ def test_a_protocol_survives_its_mapping_and_knows_what_it_changes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "said"),
+    ("given", "message"),
     [
         ({"tabel": {}}, "unknown field 'tabel'; did you mean 'table'?"),
         ({"limits": {"crash": 1}}, "world [limits]: unknown field 'crash'; did you mean 'crashes'?"),
@@ -56,8 +56,8 @@ def test_a_protocol_survives_its_mapping_and_knows_what_it_changes() -> None:
         ({"writes": [{"writer": "w1", "number": 1, "versions": [1, 1]}]}, "for each of 1 file groups"),
     ],
 )
-def test_a_world_says_what_is_wrong_with_it(given: dict[str, object], said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_a_world_says_what_is_wrong_with_it(given: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         World.from_mapping(given)
 
 
@@ -86,28 +86,28 @@ def test_every_named_world_and_protocol_can_be_built() -> None:
         assert specs.about("worlds", name).endswith(".")
         assert isinstance(specs.system(name), Model)
     for name in specs.protocol_names():
-        told = specs.protocol_file(name)
-        assert told.about.endswith(".")
-        assert told.source
-        assert (told.protocol == Protocol()) == (name == "default")
+        file = specs.protocol_file(name)
+        assert file.about.endswith(".")
+        assert file.source
+        assert (file.protocol == Protocol()) == (name == "default")
     assert specs.protocol_names()[0] == "default"
 
 
 @pytest.mark.parametrize(
-    ("ask", "said"),
+    ("ask", "message"),
     [
         (lambda: specs.world("dmo"), "no world is called 'dmo'; did you mean 'demo'?"),
         (lambda: specs.protocol("singel-listing"), "no protocol is called 'singel-listing'; did you mean 'single-"),
         (lambda: specs.world("nowhere/x.toml"), "world file 'nowhere/x.toml' does not exist"),
     ],
 )
-def test_a_name_that_does_not_exist(ask: Callable[[], object], said: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(said)):
+def test_a_name_that_does_not_exist(ask: Callable[[], object], message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         ask()
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ('format = 1\nextends = "default"\nslicng = "requested"', "unknown field 'slicng'; did you mean 'slicing'?"),
         ('format = 1\nslicing = "x"', "mine.toml': protocol: slicing = 'x'"),
@@ -116,20 +116,20 @@ def test_a_name_that_does_not_exist(ask: Callable[[], object], said: str) -> Non
         ('format = 1\nextends = "{path}"', "extends itself"),
     ],
 )
-def test_a_protocol_file_says_what_is_wrong_with_it(tmp_path: Path, text: str, said: str) -> None:
+def test_a_protocol_file_says_what_is_wrong_with_it(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text.replace("{path}", str(path)))
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(ValueError, match=re.escape(message)):
         specs.protocol(str(path))
 
 
 def test_a_protocol_file_holds_only_what_differs_from_what_it_extends(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text('format = 1\nextends = "hudi-rs-0.5.0"\nfold = "rank"\n[hudi_options]\n"hoodie.x" = "y"\n')
-    told = specs.protocol_file(str(path))
+    file = specs.protocol_file(str(path))
 
-    assert told.protocol == specs.protocol("hudi-rs-0.5.0").replace(fold="rank")
-    assert (told.name, told.hudi_options) == ("mine", {"hoodie.x": "y"})
+    assert file.protocol == specs.protocol("hudi-rs-0.5.0").replace(fold="rank")
+    assert (file.name, file.hudi_options) == ("mine", {"hoodie.x": "y"})
 
 
 BEACON = '''
@@ -185,5 +185,5 @@ def test_every_action_is_named_actor_verb_object_and_can_be_described() -> None:
         assert action.about[0].islower()
         assert not action.about.endswith(".")
     model = Model(specs.world("crash_resume"))
-    said = {model.describe(Step(row.actor, row.action, (("group", 0), ("version", 1)))) for row in model.transitions}
-    assert len(said) == len(model.transitions)
+    shown = {model.describe(Step(row.actor, row.action, (("group", 0), ("version", 1)))) for row in model.transitions}
+    assert len(shown) == len(model.transitions)

@@ -10,12 +10,15 @@ from typing import NamedTuple, Protocol
 
 # What may differ from run to run: seconds, and the rates and ages made of them.
 VOLATILE = re.compile(r"\d+(\.\d+)?(?= s\b| ms\b| seconds)")
-# These show a broken promise as an example; that is no answer of theirs.
+# These show a broken promise as an example; it is not their own answer.
 EXAMPLES = ("nbcc demo", "nbcc explain")
 
 
 class Shell(Protocol):
-    """Runs a shell command as a user would."""
+    """Runs a shell command as a user would, in the folder `elsewhere`."""
+
+    @property
+    def elsewhere(self) -> Path: ...
 
     def run(self, command: str, seconds: float) -> subprocess.CompletedProcess[str]: ...
 
@@ -44,6 +47,15 @@ def commands(page: Path) -> list[Command]:
     return found
 
 
+NAMED = re.compile(r"\A# (?P<name>\w+\.(py|toml))\n")
+
+
+def files(page: Path) -> dict[str, str]:
+    """The blocks that a reader saves: those whose first line is a comment with the name of a file."""
+    blocks = (block["body"] for block in BLOCK.finditer(page.read_text("utf-8")))
+    return {named["name"]: body for body in blocks if (named := NAMED.match(body))}
+
+
 def programs(page: Path) -> list[str]:
     """The Python blocks of the page."""
     return [block["body"] for block in BLOCK.finditer(page.read_text("utf-8")) if block["language"] == "python"]
@@ -57,6 +69,8 @@ def run_commands(page: Path, shell: Shell, every: int = 1) -> None:
     1 is the exit code where the answer is a broken promise; two systems that differ would be a defect. With
     NBCC_SNAPSHOTS=write the page is given what was printed.
     """
+    for name, body in files(page).items():
+        (shell.elsewhere / name).write_text(body, encoding="utf-8")
     for command in commands(page)[::every]:
         if command.line.startswith("make"):
             continue

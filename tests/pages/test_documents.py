@@ -10,7 +10,7 @@ import pytest
 
 from nbcc.model.promises import PROMISES
 from nbcc.simulator.trace import load
-from nbcc.simulator.view.frames import document
+from nbcc.simulator.view.trace_content import content_of
 from tools.gallery.files import FOLDER
 
 from .conftest import ROOT, Installed
@@ -62,7 +62,7 @@ def test_docs_readme_lists_every_page() -> None:
 
 
 def test_the_gallery_has_a_command_a_run() -> None:
-    names = [path.stem for path in sorted(FOLDER.glob("*.json"))]
+    names = sorted((path.stem for path in FOLDER.glob("*.json")), key=lambda name: int(name.partition("-")[0]))
     assert [command.line.split()[2] for command in commands(GALLERY)] == names
 
 
@@ -86,15 +86,20 @@ def test_the_pages_about_completion_time_tell_what_happens() -> None:
     """Steps and times that the prose names."""
     late = load("06-lost-row", [FOLDER])
     assert late.steps[10 - 1].action == "compactor_schedules_plan"
-    instants = document(late)["views"][0]["instants"]
-    assert instants["3"][-1][1] == ["deltacommit", "completed", 6, "w2"]
-    assert instants["4"][0][1][0] == "compaction"
+    instants = content_of(late).own.instants
+    assert instants[3][-1][1] == ("deltacommit", "completed", 6, "w2")
+    planned = instants[4][0][1]
+    assert planned is not None
+    assert planned.action == "compaction"
     same = [(step.actor, step.action) for step in load("07-old-file-names", [FOLDER]).steps]
     assert same == [(step.actor, step.action) for step in late.steps]
-    window = document(load("09-incremental", [FOLDER]))["views"][0]["instants"]
-    assert {time: history[-1][1][2:] for time, history in window.items()} == {"1": [4, "w1"], "2": [3, "w2"]}
-    tie = document(load("08-merge-order", [FOLDER]))["views"][0]["instants"]
-    assert tie["1"][-1][1][2:] == [5, "w1"]
+    window = content_of(load("09-incremental", [FOLDER])).own.instants
+    done = {time: history[-1][1] for time, history in window.items()}
+    assert {time: last and last[2:] for time, last in done.items()} == {1: (4, "w1"), 2: (3, "w2")}
+    tie = content_of(load("08-merge-order", [FOLDER])).own.instants
+    last = tie[1][-1][1]
+    assert last is not None
+    assert last[2:] == (5, "w1")
 
 
 def test_the_glossary_is_in_order_and_knows_the_promises() -> None:

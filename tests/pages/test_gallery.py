@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from nbcc.model import Protocol, Query
-from nbcc.model.mechanisms.metadata_table.options import HasMetadataTable
-from nbcc.model.mechanisms.occ.options import Occ
-from nbcc.simulator.crosscheck.history import History
-from nbcc.simulator.replay import play, replay
-from nbcc.simulator.systems.registry import factory
+from nbcc.model.mechanisms.metadata_entries import EntryLimits
+from nbcc.model.mechanisms.metadata_table import HasMetadataTable
+from nbcc.model.mechanisms.occ.conflicts import Occ
+from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.replay import play, replay
+from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.trace import Trace, load
-from nbcc.simulator.view.text import render
+from nbcc.simulator.trace_text import render
 from tools.gallery import Found, NotFound, catalogue, files_of, found, pages_of
 from tools.gallery.files import FOLDER, stale_files
 from tools.gallery.pages import command, played_by
@@ -25,6 +26,12 @@ from tools.gallery.picture import picture
 ENTRIES = catalogue()
 NAMES = [entry.name for entry in ENTRIES]
 MODEL_ONLY = {
+    "94-flink-commit-fails",
+    "95-flink-write-error",
+    "96-flink-own-conflict",
+    "97-flink-no-checkpoint-id",
+    "98-flink-rolled-back-by-another",
+    "99-flink-scan-skips-compactions",
     "87-a-number-is-no-batch",
     "07-old-file-names",
     "14-hudi-rs",
@@ -42,13 +49,14 @@ MODEL_ONLY = {
     "54-archiving",
     "91-two-compactors-one-plan",
     "92-state-checkpoint",
-    "71-between-two-commits",
+    "71-between-two-commits", "100-entry-by-its-own-time",
     "72-two-tell-the-metadata-table",
     "73-metadata-read-first",
     "69-behind-the-horizon",
     "85-a-column-is-lost",
     "70-rfc-66-as-written",
     "74-rollback-block",
+    "76-resize-hides-a-write",
 }
 # A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.
 BROKEN_BY_DEFAULT = {"31-lost-lock", "33-commit-and-rollback"}
@@ -60,6 +68,9 @@ REMEDIES = dict.fromkeys((*BROKEN_BY_DEFAULT, "36-equal-times"), Protocol(decisi
     if entry.protocol[Occ].concurrency == "occ" or entry.name == "45-copy-on-write-loses"
 }
 CANNOT_HAPPEN = {
+    "95-flink-write-error",
+    "96-flink-own-conflict",
+    "98-flink-rolled-back-by-another",
     "91-two-compactors-one-plan",
     "36-equal-times",
     "10-outside-the-lock",
@@ -83,6 +94,7 @@ CANNOT_HAPPEN = {
     "73-metadata-read-first",
     "74-rollback-block",
     "67-clustering-aborts-a-writer",
+    "76-resize-hides-a-write",
 }
 
 
@@ -154,7 +166,9 @@ def test_what_the_engine_cannot_be_put_under_it_refuses(name: str) -> None:
 def test_under_the_remedy_the_same_steps_keep_the_promise_or_cannot_happen(name: str) -> None:
     """The remedy is the default protocol, if no other is named."""
     asked = replace(shipped(name), protocol=REMEDIES.get(name, Protocol()), observed=())
-    systems = ("model",) if asked.world[HasMetadataTable].metadata_table else ("model", "engine")
+    tables = (asked.world[HasMetadataTable].metadata_table, asked.world[EntryLimits].shared_metadata_table)
+    in_model = any(tables) or {"flink_job", "resizer"} & {*asked.world.actors}
+    systems = ("model",) if in_model else ("model", "engine")
     for outcome in replay(asked, systems).outcomes:
         assert outcome.fits == (name not in CANNOT_HAPPEN), outcome.sentence
         if outcome.fits:
@@ -164,12 +178,12 @@ def test_under_the_remedy_the_same_steps_keep_the_promise_or_cannot_happen(name:
 
 
 def test_hudi_rs_reads_the_row_that_its_run_says() -> None:
-    hudi_rs = pytest.importorskip("nbcc.simulator.systems.hudi_rs")
+    hudi_rs = pytest.importorskip("nbcc.simulator.lockstep.systems.hudi_rs")
     ours, theirs = shipped("02-two-writers"), shipped("14-hudi-rs")
     assert (ours.steps, ours.batches) == (theirs.steps, theirs.batches)
     read: list[str] = []
 
-    def look(history: History) -> None:
+    def look(history: PlayedHistory) -> None:
         with history.system.folder() as folder:
             read.extend(history.symbols.rows(hudi_rs.HudiRs(folder).rows(Query("snapshot"))))
 

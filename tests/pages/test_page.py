@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from nbcc.simulator.view.page import render
+from nbcc.simulator.view.trace_content import content_of
 
 from . import traces
 
@@ -20,7 +21,7 @@ Open = Callable[..., "Page"]
 
 @pytest.fixture(scope="module")
 def lost() -> str:
-    return render(traces.lost_row())
+    return render(content_of(traces.lost_row()))
 
 
 def cells(page: Page, table: str) -> list[str]:
@@ -149,7 +150,7 @@ def test_switch_to_the_right_rule_moves_the_chip_and_the_tables_agree(open_page:
 
 
 def test_switch_to_a_rule_under_which_the_steps_cannot_happen_says_which(open_page: Open) -> None:
-    page = open_page(render(traces.torn_snapshot()))
+    page = open_page(render(content_of(traces.torn_snapshot())))
     assert page.locator("h1").inner_text() == (
         "w1's update k1=A was acknowledged at step 10; r1's snapshot at step 15 missed it but saw w2's later k1=B."
     )
@@ -188,7 +189,7 @@ def test_pointer_marks_one_instant_everywhere(open_page: Open, lost: str) -> Non
 
 
 def test_resurrected_row_runs_into_the_base_that_dropped_the_delete(open_page: Open) -> None:
-    page = open_page(render(traces.resurrected_row()))
+    page = open_page(render(content_of(traces.resurrected_row())))
     assert page.locator("h1").inner_text() == (
         "w2's delete of k1 was acknowledged at step 9; every snapshot from step 18 on returns k1=B, older by ordering "
         "(1 < 2)."
@@ -200,7 +201,7 @@ def test_resurrected_row_runs_into_the_base_that_dropped_the_delete(open_page: O
 
 
 def test_an_as_of_read_that_changes_names_both_answers(open_page: Open) -> None:
-    page = open_page(render(traces.unstable_as_of()))
+    page = open_page(render(content_of(traces.unstable_as_of())))
     assert page.locator("h1").inner_text() == (
         "The read as of t4 returned k1=B until w1 published k1=A at step 12; since then it returns k1=A."
     )
@@ -208,7 +209,7 @@ def test_an_as_of_read_that_changes_names_both_answers(open_page: Open) -> None:
 
 
 def test_crash_is_a_cross_and_the_plan_goes_on_in_another_lane(open_page: Open) -> None:
-    page = open_page(render(traces.half_a_write()))
+    page = open_page(render(content_of(traces.half_a_write())))
     assert page.locator("#lanes .instant[data-state=completed] .cross").count() == 1
     page.locator("#steps li[data-step='19']").click()
     assert page.locator("#lanes .instant[data-state=crashed] .cross").count() == 1
@@ -216,7 +217,7 @@ def test_crash_is_a_cross_and_the_plan_goes_on_in_another_lane(open_page: Open) 
 
 
 def test_systems_stand_side_by_side_and_differing_cells_are_outlined(open_page: Open) -> None:
-    page = open_page(render(traces.three_systems()))
+    page = open_page(render(content_of(traces.three_systems())))
     names = page.locator("#tables caption").all_inner_texts()
     assert [name.split()[0] for name in names] == ["must", "reader", "model", "engine", "hudi"]
     outlined = page.evaluate("[...document.querySelectorAll('tr.wrong')].map((r) => r.closest('table').dataset.table)")
@@ -259,7 +260,7 @@ def test_print_shows_the_breaking_frame_on_white(open_page: Open, lost: str) -> 
 
 
 def test_names_are_never_markup(open_page: Open) -> None:
-    page = open_page(render(traces.hostile_names()))
+    page = open_page(render(content_of(traces.hostile_names())))
     assert page.title().startswith("VIOLATED")
     assert page.locator("img").count() == 0
     assert cells(page, "must answer")[0] == "<script>alert(1)</script>"
@@ -276,7 +277,7 @@ def test_a_phone_has_no_sideways_scroll(open_page: Open, lost: str) -> None:
 
 @pytest.fixture(scope="module")
 def long() -> str:
-    return render(traces.long_trace(2000))
+    return render(content_of(traces.long_trace(2000)))
 
 
 def test_a_trace_of_2000_steps_stays_small_and_fluid(open_page: Open, long: str, capsys: Any) -> None:

@@ -10,6 +10,7 @@ import pytest
 
 from nbcc.model import Protocol
 from nbcc.simulator.view.page import render
+from nbcc.simulator.view.trace_content import content_of
 
 from . import traces
 
@@ -22,10 +23,10 @@ Open = Callable[..., "Page"]
 
 @pytest.fixture(scope="module")
 def lost() -> str:
-    return render(traces.lost_row())
+    return render(content_of(traces.lost_row()))
 
 
-def test_eighteen_steps_are_all_in_sight_and_a_folded_step_is_said_in_its_line(open_page: Open, lost: str) -> None:
+def test_eighteen_steps_are_all_in_sight_and_a_folded_step_is_named_in_its_line(open_page: Open, lost: str) -> None:
     page = open_page(lost)
     steps = page.locator("#steps")
     assert steps.evaluate("list => list.scrollHeight <= list.clientHeight")
@@ -47,7 +48,7 @@ def test_chips_name_their_file_and_what_the_rule_holds_against_them(open_page: O
 
 
 def test_a_readers_listing_is_an_interval(open_page: Open) -> None:
-    page = open_page(render(traces.torn_snapshot()))
+    page = open_page(render(content_of(traces.torn_snapshot())))
     assert page.locator("#lanes .listing").count() == 1
     assert page.locator("#lanes .saw").text_content() == "sawk1=Bmissedk1=A"
     page.locator("#steps li[data-step='9']").click()
@@ -56,7 +57,7 @@ def test_a_readers_listing_is_an_interval(open_page: Open) -> None:
 
 @pytest.mark.parametrize("name", ["lost_row", "resurrected_row", "torn_snapshot", "unstable_as_of"])
 def test_opening_views_need_no_scroll(open_page: Open, name: str) -> None:
-    page = open_page(render(getattr(traces, name)()))
+    page = open_page(render(content_of(getattr(traces, name)())))
     assert page.evaluate("document.documentElement.scrollHeight") <= 800
     cut = "[...document.querySelectorAll('td, div.file')].filter((n) => n.scrollWidth > n.clientWidth + 1).length"
     assert page.locator("#path circle").count() == 4
@@ -65,5 +66,5 @@ def test_opening_views_need_no_scroll(open_page: Open, name: str) -> None:
 
 def test_a_run_that_agreed_breaks_nothing_at_its_last_step(open_page: Open, lost: str) -> None:
     kept = replace(traces.lost_row(), protocol=Protocol(), verdict="AGREED")
-    assert open_page(render(kept)).locator("#steps em").count() == 0
+    assert open_page(render(content_of(kept))).locator("#steps em").count() == 0
     assert open_page(lost).locator("#steps em").all_inner_texts() == ["✕ SNAP breaks"]

@@ -26,7 +26,7 @@ from nbcc.engine.audit import inspect
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.model import Protocol
 from nbcc.simulator import specs
-from nbcc.simulator.explore import explore
+from nbcc.simulator.search.explore import explore
 from nbcc.simulator.trace import Trace, save
 from nbcc.simulator.view.drawing import outline_of
 from nbcc.simulator.view.matplotlib_painter import path as painted
@@ -158,15 +158,15 @@ def test_a_picture_fits_into_axes_that_are_given() -> None:
 
 
 def test_the_timeline_of_a_trace_has_its_times_and_rows() -> None:
-    said = words(nbcc.draw_timeline(traces.lost_row()))
-    assert {"w1", "w2", "c1", "k1=A", "k1=B", "barrier t4", "completed, and lost", "18"} <= set(said)
-    assert [word for word in said if word in {f"t{n}" for n in range(1, 7)}] == ["t1", "t5", "t2", "t3", "t4", "t6"]
+    drawn = words(nbcc.draw_timeline(traces.lost_row()))
+    assert {"w1", "w2", "c1", "k1=A", "k1=B", "barrier t4", "completed, and lost", "18"} <= set(drawn)
+    assert [word for word in drawn if word in {f"t{n}" for n in range(1, 7)}] == ["t1", "t5", "t2", "t3", "t4", "t6"]
 
 
 def test_the_slices_of_a_trace_show_where_the_row_is_and_why_it_is_not_read() -> None:
-    said = words(nbcc.draw_slices(traces.lost_row()))
-    assert said[said.index("slice t4") :][:3] == ["slice t4", "k1=A", "base t4"]
-    old = said[said.index("slice before any barrier") :]
+    drawn = words(nbcc.draw_slices(traces.lost_row()))
+    assert drawn[drawn.index("slice t4") :][:3] == ["slice t4", "k1=A", "base t4"]
+    old = drawn[drawn.index("slice before any barrier") :]
     assert old[:10] == [
         "slice before any barrier", "replaced by base t4",
         "k1=B", "@t5", "t1.log.1", "requested t1 < barrier t4: skipped", "k1=A", "@t3", "t2.log.1", "in base t4",
@@ -174,8 +174,8 @@ def test_the_slices_of_a_trace_show_where_the_row_is_and_why_it_is_not_read() ->
 
 
 def test_under_the_right_rule_the_chip_lies_in_the_new_slice() -> None:
-    said = words(nbcc.draw_slices(replace(traces.lost_row(), protocol=Protocol(), verdict="")))
-    new = said[said.index("slice t4") : said.index("slice before any barrier")]
+    drawn = words(nbcc.draw_slices(replace(traces.lost_row(), protocol=Protocol(), verdict="")))
+    new = drawn[drawn.index("slice t4") : drawn.index("slice before any barrier")]
     assert {"k1=B", "@t5", "t1.log.1"} <= set(new)
 
 
@@ -210,19 +210,19 @@ def test_a_crash_has_a_cross_and_a_word() -> None:
 
 def test_the_timeline_of_a_table_names_its_times_by_the_clock(overlapping: Table) -> None:
     ax = nbcc.draw_timeline(overlapping)
-    said = words(ax)
-    assert [word for word in said if word.startswith("barrier t")] == ["barrier t4", "barrier t10"]
-    assert said.count("writes") == 1
-    assert "UTC 2026-01-01 00:00" in said
-    assert {f"00.{number:03d}" for number in range(1, 12)} <= set(said)
-    assert {"requested", "completed", "pending"} <= set(said)
+    drawn = words(ax)
+    assert [word for word in drawn if word.startswith("barrier t")] == ["barrier t4", "barrier t10"]
+    assert drawn.count("writes") == 1
+    assert "UTC 2026-01-01 00:00" in drawn
+    assert {f"00.{number:03d}" for number in range(1, 12)} <= set(drawn)
+    assert {"requested", "completed", "pending"} <= set(drawn)
     assert {WRITERS[0].light, WRITERS[1].light} <= colours(ax)
 
 
 def test_the_slices_of_a_table_hold_each_log_where_the_engine_puts_it(overlapping: Table) -> None:
-    said = words(nbcc.draw_slices(overlapping))
-    assert said[0] == "part=eu, file group 0"
-    eu = said[: said.index("part=eu, file group 1")]
+    drawn = words(nbcc.draw_slices(overlapping))
+    assert drawn[0] == "part=eu, file group 0"
+    eu = drawn[: drawn.index("part=eu, file group 1")]
     assert eu == [
         "part=eu, file group 0",
         "slice t10", "base t10", eu[3],
@@ -230,15 +230,15 @@ def test_the_slices_of_a_table_hold_each_log_where_the_engine_puts_it(overlappin
         "slice before any barrier", "replaced by base t10",
         "t1.log.1", "@t6", "in base t10", "t5.log.1", "@t8", "in base t10",
     ]  # fmt: skip
-    assert "t9.log.1" in said
-    assert "not completed" in said
+    assert "t9.log.1" in drawn
+    assert "not completed" in drawn
 
 
 def test_a_table_as_it_was(overlapping: Table) -> None:
-    said = words(nbcc.draw_slices(overlapping, as_of=tick(6)))
-    assert "base t10" not in said
-    assert {"base t4", "planned", "t1.log.1", "@t6", "t2.log.1", "@t3", "t5.log.1", "not completed"} <= set(said)
-    assert "t9.log.1" not in said
+    drawn = words(nbcc.draw_slices(overlapping, as_of=tick(6)))
+    assert "base t10" not in drawn
+    assert {"base t4", "planned", "t1.log.1", "@t6", "t2.log.1", "@t3", "t5.log.1", "not completed"} <= set(drawn)
+    assert "t9.log.1" not in drawn
     timeline = words(nbcc.draw_timeline(overlapping, as_of=tick(6)))
     assert "t6" in timeline
     assert "t8" not in timeline
@@ -255,7 +255,7 @@ def test_a_path_and_an_inventory_are_drawn_as_the_table(overlapping: Table, tmp_
     assert words(nbcc.draw_slices(inspect(overlapping.context.storage))) == expected
 
 
-def test_what_is_left_out_is_said(tmp_path: Path) -> None:
+def test_what_is_left_out_is_counted(tmp_path: Path) -> None:
     table = make_table(tmp_path / "t", buckets=9)
     for number in range(26):
         table.upsert(rows("xy"[number % 2]))
@@ -270,10 +270,10 @@ def test_old_slices_are_counted_and_not_drawn(tmp_path: Path) -> None:
     for _ in range(5):
         table.upsert(rows("x"))
         table.compact()
-    said = words(nbcc.draw_slices(table))
-    assert len([word for word in said if word.startswith("slice")]) == 4
+    drawn = words(nbcc.draw_slices(table))
+    assert len([word for word in drawn if word.startswith("slice")]) == 4
     assert len(table.file_slices()) == 6
-    assert said[-1] == "2 older slices not shown"
+    assert drawn[-1] == "2 older slices not shown"
 
 
 def test_an_empty_table_is_drawn(tmp_path: Path) -> None:
@@ -291,18 +291,18 @@ def test_verdicts_of_searches_are_drawn_with_the_length_of_their_traces() -> Non
         found[protocol] = explore(model, [PROMISES["SNAP"], PROMISES["INCR"]])
     ax = nbcc.draw_verdicts(found)
     assert overlaps(ax) == []
-    said = words(ax)
-    assert {"default", "requested-time-slicing", "SNAP", "INCR"} <= set(said)
-    assert said.count("18") == 2
+    drawn = words(ax)
+    assert {"default", "requested-time-slicing", "SNAP", "INCR"} <= set(drawn)
+    assert drawn.count("18") == 2
     as_json = {"format": 1, "protocols": {name: r.to_json("demo", name)["promises"] for name, r in found.items()}}
-    assert words(nbcc.draw_verdicts(as_json)) == said
+    assert words(nbcc.draw_verdicts(as_json)) == drawn
 
 
 def test_verdicts_are_distinguishable_without_colour() -> None:
     shapes = {word: len(painted(outline_of(path)).vertices) for word, (path, _) in VERDICTS.items()}
     assert len({shapes[word] for word in ("VIOLATED", "HOLDS", "UNDETERMINED")}) == 3
-    said = words(nbcc.draw_verdicts({"a": {"SNAP": "HOLDS", "INCR": "NOT APPLICABLE", "ATOM": "odd"}}))
-    assert {"undetermined", "not applicable"} <= set(said)
+    drawn = words(nbcc.draw_verdicts({"a": {"SNAP": "HOLDS", "INCR": "NOT APPLICABLE", "ATOM": "odd"}}))
+    assert {"undetermined", "not applicable"} <= set(drawn)
     with pytest.raises(ValueError, match="no verdicts"):
         nbcc.draw_verdicts({})
 

@@ -4,21 +4,59 @@ from __future__ import annotations
 
 import subprocess
 import zipfile
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from .conftest import ROOT, Installed
+
+OPENED_BY = {
+    "findings/*.json": "simulator/lockstep/findings.py",
+    "findings/*.toml": "simulator/lockstep/findings.py",
+    "footprints.json": "simulator/search/footprint.py",
+    "hudi_options.toml": "simulator/search/options.py",
+    "kills.json": "simulator/search/verdicts/kills.py",
+    "locks.json": "simulator/search/verdicts/lock_data.py",
+    "locks.toml": "simulator/search/verdicts/locks.py",
+    "mutants/*.toml": "simulator/search/mutants.py",
+    "proofs.json": "simulator/search/prove/evidence.py",
+    "protocols/*.toml": "simulator/specs.py",
+    "sizes.toml": "simulator/search/verdicts/search_bounds.py",
+    "traces/*.json": "simulator/cli/replay.py",
+    "verdicts.json": "simulator/search/verdicts/data.py",
+    "templates/*.template": "simulator/cli/init.py",
+    "verdicts.toml": "simulator/search/verdicts/search_bounds.py",
+    "workload/accesses.json": "simulator/workload/costs.py",
+    "workload/calibration.json": "simulator/workload/costs.py",
+    "workload/scenarios/*.toml": "simulator/workload/scenario.py",
+    "workload/stores.toml": "simulator/workload/costs.py",
+    "worlds/*.toml": "simulator/specs.py",
+}
+"""Files below specs/ in the wheel -> the code that opens them."""
+MOST_BYTES = 1_300_000
 
 IMPORTED = "import sys; {}; print(sorted({{name.partition('.')[0] for name in sys.modules}} & {{{}}}))"
 
 
 def test_the_wheel_holds_the_real_folders(wheel: Path) -> None:
     names = set(zipfile.ZipFile(wheel).namelist())
-    for package, kind in (("model", "py"), ("engine", "py"), ("simulator", "py"), ("specs", "toml")):
+    for package, kind in (("model", "py"), ("engine", "py"), ("simulator", "py"), ("specs/worlds", "toml")):
         ours = {f"nbcc/{path.relative_to(ROOT)}" for path in (ROOT / package).rglob(f"*.{kind}")}
         assert ours
         assert ours <= names
     assert {"nbcc/__init__.py", "nbcc/py.typed"} <= names
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"nbcc", "pyspark_nbcc"}
+
+
+def test_the_wheel_holds_only_specs_that_its_code_opens(wheel: Path) -> None:
+    specs = {file.filename: file.file_size for file in zipfile.ZipFile(wheel).infolist() if "/specs/" in file.filename}
+    names = {name.removeprefix("nbcc/specs/") for name in specs}
+    assert sum(specs.values()) <= MOST_BYTES
+    assert [name for name in sorted(names) if not any(PurePath(name).match(each) for each in OPENED_BY)] == []
+    for pattern, module in OPENED_BY.items():
+        assert any(PurePath(name).match(pattern) for name in names), f"the wheel has no {pattern}"
+        *folders, name = pattern.split("/")
+        word = name if "*" not in name else folders[-1]
+        code = (ROOT / module).read_text("utf-8")
+        assert f'"{word}"' in code or '"specs" / kind' in code, f"{module} does not open {pattern}"
 
 
 def test_the_model_needs_nothing_installed(installed: Installed) -> None:

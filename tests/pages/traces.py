@@ -8,8 +8,8 @@ from random import Random
 from typing import Any
 
 from nbcc.model import Model, Protocol, Record, Step, World
-from nbcc.simulator.crosscheck.observables import model_timeline
-from nbcc.simulator.crosscheck.symbols import Symbols
+from nbcc.simulator.observables import model_timeline
+from nbcc.simulator.symbols import Symbols
 from nbcc.simulator.trace import Trace
 
 WRITE = 6
@@ -57,7 +57,7 @@ def torn_snapshot() -> Trace:
 
 
 def unstable_as_of() -> Trace:
-    """A completion time taken before the lock: it appears behind the back of a read that was promised for ever."""
+    """A completion time taken before the lock: it appears behind the back of a read that was promised permanently."""
     return trace_of("w1*4 w2*6 w1*2", {"completion_time": "outside_lock"}, "TRAVEL", actors={"writer": 2})
 
 
@@ -98,7 +98,7 @@ def three_systems() -> Trace:
 
 
 def hostile_names() -> Trace:
-    """A trace whose key, value, title and reason would be markup if anybody let them."""
+    """A trace whose key, value, title and reason would be markup if the page did not escape them."""
     trace = lost_row()
     put = {"w1": Record(1, "</script><img src=x onerror=document.title='owned'>"), "w2": Record(1, "&amp;")}
     batches = {(actor, 1): {(0, 1): {"<script>alert(1)</script>": record}} for actor, record in put.items()}

@@ -1,4 +1,4 @@
-"""A mechanism is one module in the model, one operation in the engine, the rows of its actions and one data file.
+"""A mechanism is one module in the model, one operation in the engine, and one module in lockstep.
 
 `indexer/` is a mechanism of realistic size: an actor with a plan, a limit, and an option under which writers wait. It
 is added to a copy of the packages, and no other file of the copy is edited.
@@ -21,15 +21,8 @@ PACKAGES = ("model", "engine", "simulator", "specs")
 ADDED = {
     "model.py": "model/mechanisms/indexer.py",
     "engine.py": "engine/actions/build_index.py",
-    "data.toml": "specs/mechanisms/indexer.toml",
+    "lockstep.py": "simulator/lockstep/mechanisms/indexer.py",
 }
-END = "]\n# fmt: on\n"
-ROWS = """    MappingRow("indexer_schedules_index",         "build_index", ends_after="lock.release", starts=True),
-    MappingRow("indexer_starts_index",            "build_index", ends_after="put indexing.inflight"),
-    MappingRow("indexer_takes_lock",              "build_index", ends_after="lock.acquire"),
-    MappingRow("indexer_takes_completion_time",   "build_index", ends_after="clock.take"),
-    MappingRow("indexer_publishes_instant",       "build_index"),
-"""
 WORLD = 'format = 1\nabout = "two writers and an indexer"\n[actors]\nwriter = 2\nindexer = 1\n[limits]\nindexes = 1\n'
 STEPS = ("schedules_index", "starts_index", "takes_lock", "takes_completion_time", "publishes_instant")
 WRITES = [f"writer_{step}" for step in ("requests_instant", "starts_writing", "writes_log", *STEPS[2:])]
@@ -47,10 +40,6 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copytree(ROOT / "nbcc", root / "nbcc", symlinks=True)
     for source, place in ADDED.items():
         shutil.copy(INDEXER / source, root / place)
-    mapping = root / "simulator" / "crosscheck" / "mapping.py"
-    text = mapping.read_text()
-    assert text.count(END) == 1
-    mapping.write_text(text.replace(END, ROWS + END))
     (root / "indexed.toml").write_text(WORLD)
     steps = [{"actor": "w1", "action": each, "args": LOG if "log" in each else {}} for each in WRITES]
     steps += [{"actor": "i1", "action": each, "args": {}} for each in ACTIONS]
@@ -73,6 +62,15 @@ def nbcc(checkout: Path, *arguments: str, exit_code: int = 0) -> str:
     return done.stdout
 
 
+def test_two_files_are_all_that_know_it(checkout: Path) -> None:
+    """A reader of the mechanism opens these. The operation of the engine knows no actor."""
+    named = [
+        str(path.relative_to(checkout)) for package in PACKAGES for path in sorted((checkout / package).rglob("*.py"))
+        if "indexer" in path.read_text("utf-8")
+    ]  # fmt: skip
+    assert sorted(named) == sorted([ADDED["model.py"], ADDED["lockstep.py"]])
+
+
 def test_it_is_explored_and_its_option_refines_the_writers(checkout: Path) -> None:
     (checkout / "waits.toml").write_text('format = 1\nabout = "writers wait"\nindex_writers = "wait"\n')
     free = json.loads(nbcc(checkout, "explore", "indexed.toml", "--json"))
@@ -88,7 +86,7 @@ def test_it_is_checked_on_the_engine_and_agrees(checkout: Path) -> None:
 
 def test_it_is_in_worlds_that_are_drawn(checkout: Path) -> None:
     drawn = (
-        "from random import Random; from nbcc.simulator.crosscheck.generators import draw_world; "
+        "from random import Random; from nbcc.simulator.lockstep.crosscheck.generators import draw_world; "
         "print(max(draw_world(Random(seed).randrange).actors['indexer'] for seed in range(50)))"
     )
     environment = {**os.environ, "PYTHONPATH": str(checkout)}
@@ -126,6 +124,6 @@ def test_its_option_is_explained(checkout: Path) -> None:
     assert "no write begins meanwhile" in nbcc(checkout, "explain", "index_writers")
 
 
-def test_its_data_file_is_found(checkout: Path) -> None:
+def test_its_feature_is_found(checkout: Path) -> None:
     listed = nbcc(checkout, "list", "mechanisms")
     assert "An index is planned, built and published while writers write." in " ".join(listed.split())

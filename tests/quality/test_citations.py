@@ -10,11 +10,11 @@ import pytest
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.isolation import ANOMALIES
 from nbcc.model.promises.writers import CANARY
-from nbcc.simulator import mechanisms as specified
-from nbcc.simulator import mutants, specs
-from nbcc.simulator.explain import LINKS
-
-from .test_tidy import ROOT, tracked
+from nbcc.simulator import specs
+from nbcc.simulator.lockstep.explain import LINKS
+from nbcc.simulator.lockstep.mechanisms import features
+from nbcc.simulator.search import mutants
+from tests.builders.sources import ROOT, tracked
 
 ABSENT = re.compile(
     r"\bdesign(\.md)?,? (section|§|fault)|\bdesign\.md\b|\(design[:,]|\bdesign §|\bdesign of nbcc\b|\bhudi-format(,| §)"
@@ -26,7 +26,7 @@ FORMAT = (ROOT / "docs" / "hudi-format.md").read_text(encoding="utf-8")
 CITED = re.compile(r"docs/contract\.md, (?P<words>[A-Z][A-Za-z]*)")
 SOURCES = {
     **{promise.name: promise.source for promise in (*PROMISES.values(), *ANOMALIES.values(), CANARY)},
-    **{f"mechanism {name}": specified.load(name).source for name in specified.names()},
+    **{f"mechanism {name}": feature.source for name, feature in features().items()},
     **{f"mutant {name}": mutants.load(name).source for name in mutants.names()},
     **{f"protocol {name}": specs.protocol_file(name).source for name in specs.protocol_names()},
 }

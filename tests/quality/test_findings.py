@@ -11,10 +11,11 @@ import pytest
 import tools.findings
 from nbcc.model import Step
 from nbcc.model.promises import PROMISES
-from nbcc.simulator import findings, specs
-from nbcc.simulator.findings import FOLDER, Finding, evidence, load, names, shown_broken
-from nbcc.simulator.verdicts import DEPTHS
-from nbcc.simulator.verdicts import load as accepted_matrix
+from nbcc.simulator import specs
+from nbcc.simulator.lockstep import findings
+from nbcc.simulator.lockstep.findings import FOLDER, Finding, evidence, load, names, shown_broken
+from nbcc.simulator.search.verdicts import DEPTHS
+from nbcc.simulator.search.verdicts import load as accepted_matrix
 from tools.findings import answers, ended, page, stale
 
 ROOT = Path(__file__).parents[2]
@@ -31,15 +32,15 @@ def test_a_page_that_was_changed_by_hand_is_stale(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(tools.findings, "FOLDER", tmp_path)
     assert not stale()
     (tmp_path / f"{RUNS[0]}.md").write_text("all is well")
-    (tmp_path / "gone.md").write_text("# A finding that is none\n\n- system: none\n")
+    (tmp_path / "gone.md").write_text("# Not a finding\n\n- system: none\n")
     assert stale() == sorted([f"{RUNS[0]}.md", "gone.md"])
 
 
 @pytest.mark.parametrize("name", RUNS)
 def test_the_run_breaks_what_the_page_says(name: str) -> None:
     finding = load(name)
-    told = answers(finding)
-    assert told.expected != told.actual
+    reads = answers(finding)
+    assert reads.expected != reads.actual
     for promise in finding.breaks:
         outcome = ended(finding, lambda history, query: None, promise=promise)
         assert (outcome.fits, outcome.verdict) == (True, "VIOLATED"), promise
@@ -55,8 +56,8 @@ def test_without_its_rule_the_run_shows_nothing(name: str, monkeypatch: pytest.M
     without = {key: value for key, value in finding.trace.protocol.differences().items() if key != rule}
     trace = replace(finding.trace, protocol=type(finding.trace.protocol).from_mapping(without))
     monkeypatch.setattr(Finding, "trace", trace)
-    told = answers(finding)
-    assert told.expected == told.actual
+    reads = answers(finding)
+    assert reads.expected == reads.actual
 
 
 @pytest.mark.parametrize("name", [name for name in names() if name not in RUNS])

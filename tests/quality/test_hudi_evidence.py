@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from nbcc.simulator import specs
-from nbcc.simulator.explain import explain
+from nbcc.simulator.lockstep.explain import explain
 from nbcc.simulator.specs import ProtocolFile
 
 ROOT = Path(__file__).parents[2]
@@ -28,7 +28,7 @@ def lacks_evidence(file: ProtocolFile) -> bool:
 
 
 def unfit(test: str) -> str:
-    """Return why a test is no evidence about Hudi; '' if it is."""
+    """Return why a test is not evidence about Hudi; '' if it is."""
     path, _, name = test.partition("::")
     if not (path.startswith("tests/interop/") and (ROOT / path).is_file()):
         return f"{path} is not a file of tests/interop"
@@ -54,7 +54,7 @@ def named_on_pages() -> Iterator[str]:
         yield from re.findall(r"tests/interop/\w+\.py::\w+", page.read_text("utf-8"))
 
 
-def test_who_is_said_to_be_hudi_has_evidence() -> None:
+def test_a_protocol_that_names_hudi_has_evidence() -> None:
     assert [file.name for file in FILES if lacks_evidence(file)] == []
     unseen = ProtocolFile(name="x", about="", source="", used_by="every writer of Hudi", hudi_options={},
                           protocol=specs.protocol("default"))  # fmt: skip
@@ -69,7 +69,7 @@ def test_a_named_test_exists_and_runs_hudi(test: str) -> None:
 @pytest.mark.parametrize(
     ("test", "why"),
     [
-        ("tests/quality/test_hudi_evidence.py::test_who_is_said_to_be_hudi_has_evidence", "is not a file of"),
+        ("tests/quality/test_hudi_evidence.py::test_a_protocol_that_names_hudi_has_evidence", "is not a file of"),
         ("tests/interop/test_gone.py::test_x", "is not a file of"),
         ("tests/interop/test_hudi.py::test_gone", "has no test"),
         ("tests/interop/test_hudi_rules.py::test_every_kept_history_is_of_a_rule", "does not run Hudi"),
@@ -87,6 +87,6 @@ def test_rows_for_options_of_hudi_were_seen_on_hudi_and_extend_its_protocol() ->
 
 @pytest.mark.parametrize("file", [file for file in FILES if file.evidence], ids=lambda file: file.name)
 def test_the_evidence_is_printed(file: ProtocolFile) -> None:
-    [told] = [each for each in explain(file.name) if each.kind == "protocol"]
-    assert {*file.evidence} <= {*told.more}
-    assert f"used by: {file.used_by}" in told.more
+    [explanation] = [each for each in explain(file.name) if each.kind == "protocol"]
+    assert {*file.evidence} <= {*explanation.more}
+    assert f"used by: {file.used_by}" in explanation.more

@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 
-from nbcc.model import World
+from nbcc.model import Protocol, World
 from nbcc.model.promises import PROMISES
-from nbcc.simulator import mutants
-from nbcc.simulator.explore import Verdict
-from nbcc.simulator.explore.jobs import SearchJob, run_job
-from nbcc.simulator.verdicts import accepted, bound_of
-from nbcc.simulator.verdicts.judge import Cell
-from nbcc.simulator.verdicts.kills import ENOUGH, Kill, believed, mutants_of, small_worlds
+from nbcc.simulator.search import mutants
+from nbcc.simulator.search.explore import Verdict
+from nbcc.simulator.search.jobs import SearchJob
+from nbcc.simulator.search.verdicts import accepted, bound_of
+from nbcc.simulator.search.verdicts.judge import Cell
+from nbcc.simulator.search.verdicts.kills import ENOUGH, Kill, believed, mutants_of, small_worlds
 from tools import kills, kills_page
 from tools.kills import Subject, kill_all, subjects
 from tools.known_bugs import bugs, from_mapping
@@ -44,13 +44,13 @@ def test_it_is_killed_where_it_was(name: str) -> None:
     """By its own promise; a weaker choice by the first one that it breaks."""
     subject, mine = SUBJECTS[name], KILLS[name]
     kill = next(each for each in mine if not subject.breaks or each.promise == subject.breaks)
-    found = run_job(replace(subject.job, world=world_of(kill), promises=(kill.promise,))).promises[kill.promise]
+    found = replace(subject.job, world=world_of(kill), promises=(kill.promise,)).run().promises[kill.promise]
     assert (found.verdict, found.steps) == (Verdict.VIOLATED, kill.steps)
 
 
 @pytest.mark.parametrize("world", small_worlds(), ids=lambda world: str(bound_of(world)))
 def test_nothing_is_broken_there_without_a_mutant(world: World) -> None:
-    found = run_job(SearchJob(world=world)).promises
+    found = SearchJob(world=world).run().promises
     assert not [name for name, each in found.items() if each.verdict is Verdict.VIOLATED]
 
 
@@ -74,7 +74,7 @@ def test_every_report_has_a_mutant_that_is_killed_or_says_why_not() -> None:
 
 
 def test_the_page_says_what_the_kills_say() -> None:
-    """NBCC_SNAPSHOTS=write makes it anew."""
+    """NBCC_SNAPSHOTS=write writes it again."""
     for path, text in kills_page.pages(accepted()).items():
         if os.environ.get("NBCC_SNAPSHOTS") == "write":
             path.write_text(text, encoding="utf-8")
@@ -98,7 +98,7 @@ def test_a_repeated_hunt_finds_the_same_kills() -> None:
     ]
 
 
-def test_known_kills_are_kept_while_promises_and_ladder_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_known_kills_are_kept_while_promises_and_bounds_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     assert kills.still_good() == accepted()
     with monkeypatch.context() as other:
         other.setattr(kills, "subjects", lambda: (SUBJECTS["listing=once"],))
@@ -109,7 +109,8 @@ def test_known_kills_are_kept_while_promises_and_ladder_are_the_same(monkeypatch
 
 
 def test_a_mutant_that_lives_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    idle = Subject(name="idle", breaks="SNAP", job=SearchJob(world=""), sound=SearchJob(world=""))
+    job = SearchJob(world="")
+    idle = Subject(name="idle", breaks="SNAP", job=job, sound=job, protocol=Protocol())
     monkeypatch.setattr(kills, "subjects", lambda: (idle,))
     monkeypatch.setattr(kills, "small_worlds", lambda: small_worlds()[:2])
     with pytest.raises(ValueError, match=r"kills idle \(it should break SNAP\)"):
@@ -180,14 +181,14 @@ def test_what_was_remembered_under_a_mutant_is_forgotten() -> None:
     """A law that a mutant breaks is kept again once it is gone."""
     compacted = next(world for world in small_worlds() if world.actors.get("compactor"))
     cell = SearchJob(world=compacted, promises=("LAWS",))
-    before = run_job(cell).promises["LAWS"].verdict
-    under = run_job(replace(cell, mutant="merge-takes-the-other-side")).promises["LAWS"].verdict
-    assert (before, under, run_job(cell).promises["LAWS"].verdict) == ("HOLDS", "VIOLATED", "HOLDS")
+    before = cell.run().promises["LAWS"].verdict
+    under = replace(cell, mutant="merge-takes-the-other-side").run().promises["LAWS"].verdict
+    assert (before, under, cell.run().promises["LAWS"].verdict) == ("HOLDS", "VIOLATED", "HOLDS")
 
 
 OUTLIVES = """
 import sys
-from nbcc.simulator import mutants
+from nbcc.simulator.search import mutants
 
 with mutants.applied(mutants.load("as-of-under-columns-of-now")):
     from nbcc.engine.actions import operations
@@ -200,8 +201,8 @@ print([name for name, module in list(sys.modules.items())
 
 def test_what_is_imported_under_a_mutant_does_not_keep_it() -> None:
     """Seen in a process of its own, in which no operation has been asked for before."""
-    told = subprocess.run([sys.executable, "-c", OUTLIVES], capture_output=True, text=True, check=True)
-    assert told.stdout.strip() == "[]"
+    ran = subprocess.run([sys.executable, "-c", OUTLIVES], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
 
 
 def test_a_kill_that_is_not_as_it_was_is_hunted_again(monkeypatch: pytest.MonkeyPatch) -> None:

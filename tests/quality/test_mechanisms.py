@@ -1,4 +1,4 @@
-"""specs/mechanisms: every name in a file exists, everything that exists has a mechanism, the page shows the files."""
+"""The features of the mechanisms: every name exists, everything that exists has a feature, the page shows them."""
 
 from __future__ import annotations
 
@@ -9,16 +9,18 @@ from pathlib import Path
 import pytest
 
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.mechanisms import Mechanism, from_mapping, load, names
+from nbcc.simulator.lockstep.mechanism import Feature
+from nbcc.simulator.lockstep.mechanisms import features
 from tools import mechanisms
 from tools.mechanisms import homeless, missing, page
 
-ALL = [load(name) for name in names()]
+ALL = list(features().values())
+UPSERT = features()["upsert"]
 PAGE = Path(__file__).parents[2] / "docs" / "mechanisms.md"
 
 
 @pytest.mark.parametrize("mechanism", ALL, ids=lambda m: m.name)
-def test_what_a_mechanism_names_is_there(mechanism: Mechanism) -> None:
+def test_what_a_mechanism_names_is_there(mechanism: Feature) -> None:
     assert list(missing(mechanism)) == []
 
 
@@ -45,29 +47,20 @@ def test_every_action_operation_and_choice_has_a_mechanism() -> None:
     ],
     ids=str,
 )
-def test_what_is_not_there_is_said(change: dict[str, object]) -> None:
-    [sentence] = missing(replace(load("upsert"), **change))  # type: ignore[arg-type]  # one field at a time
+def test_what_is_not_there_is_reported(change: dict[str, object]) -> None:
+    [sentence] = missing(replace(UPSERT, **change))  # type: ignore[arg-type]  # one field at a time
     assert sentence.startswith("upsert: ")
 
 
-def test_what_no_mechanism_names_is_said() -> None:
+def test_what_no_mechanism_names_is_reported() -> None:
     lone = [each for each in ALL if each.name not in ("incremental", "upsert")]
-    assert "model: no mechanism names 'writer_takes_lock'" in (said := list(homeless(lone)))
-    assert "engine: no mechanism names 'upsert'" in said
-    assert "options: no mechanism names 'incremental_axis'" in said
-
-
-def test_a_file_that_is_wrong_says_why() -> None:
-    with pytest.raises(ValueError, match="unknown field 'modell'; did you mean 'model'"):
-        from_mapping("x", {"modell": []})
-    with pytest.raises(ValueError, match="'source' is missing"):
-        from_mapping("x", {"format": 1, "title": "t", "about": "a", "issue": 1})
-    with pytest.raises(ValueError, match="no mechanism is called 'compactions'; did you mean 'compaction'"):
-        load("compactions")
+    assert "model: no mechanism names 'writer_takes_lock'" in (complaints := list(homeless(lone)))
+    assert "engine: no mechanism names 'upsert'" in complaints
+    assert "options: no mechanism names 'incremental_axis'" in complaints
 
 
 def test_the_page_is_what_the_files_say() -> None:
-    """NBCC_SNAPSHOTS=write makes it anew."""
+    """NBCC_SNAPSHOTS=write writes it again."""
     if os.environ.get("NBCC_SNAPSHOTS") == "write":
         PAGE.write_text(page(), encoding="utf-8")
     assert PAGE.read_text("utf-8") == page()
@@ -76,9 +69,8 @@ def test_the_page_is_what_the_files_say() -> None:
 
 
 def test_an_empty_column_is_shown_as_empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    bare = replace(load("upsert"), trace="", mutants=(), model=())
-    monkeypatch.setattr(mechanisms, "names", lambda: ("upsert",))
-    monkeypatch.setattr(mechanisms, "load", lambda name: bare)
+    bare = replace(UPSERT, trace="", mutants=(), model=())
+    monkeypatch.setattr(mechanisms, "features", lambda: {"upsert": bare})
     assert page().count(f"| {mechanisms.NOT_YET} ") == 2  # breaks, run
     assert "- upsert has no answer for: mapping, mutants, gallery" in page()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from operator import attrgetter
@@ -14,11 +13,11 @@ from typing import Any
 import pytest
 
 from nbcc.model.promises import PROMISES
-from nbcc.simulator import mutants
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.crosscheck.mutated import options_of
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.search import mutants
 from tests.builders import by_day
+from tools.mutated import options_of
 
 ALL = {name: mutants.load(name) for name in mutants.names()}
 VARIANTS = sorted(name for name, mutant in ALL.items() if mutant.detector == "check")
@@ -32,18 +31,9 @@ OLDEST = {
     "snapshot-with-uncompleted-write",
     "time-outside-lock",
 }  # by day these are seen with five seeds and the others with two; in `make nightly` all are seen with every seed
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 SEEDS = range(20)
-MORE = SEEDS if NIGHTLY else range(5)
-FEWER = SEEDS if NIGHTLY else range(2)
-MOST = 50  # histories until a variant must be seen, each drawn for itself
-RARE = {"restore-plan-takes-no-number": 200, "decision-left-unpublished": 200, "archive-reads-its-last-two-files": 200}
-"""Mutants that few histories reach. An archive of three files: an archiver must run three times (seen after 19 to 174
-histories in seeds 0 to 3). A restore's plan: locks can be lost at three steps before its decision. A decision
-that is left unpublished: an actor must crash between its decision and its publication (seen after 12 to 50 histories in
-seeds 0 to 5)."""
-AT_NIGHT = {"archive-reads-its-last-two-files"}
-"""Mutants that only `make nightly` checks, because it takes long to see them."""
+MORE, FEWER = range(by_day.amount(5, 20)), range(by_day.amount(2, 20))
+MOST = 50  # histories in which the unbroken engine agrees
 ROOT = Path(__file__).parents[2]
 
 
@@ -52,14 +42,12 @@ def alone() -> CheckOptions:
     return CheckOptions(factory("engine"), readers=())
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.nightly if name in AT_NIGHT else ()) for name in VARIANTS]
-)
+@pytest.mark.parametrize("name", VARIANTS)
 def test_a_broken_variant_is_seen_in_every_seed(name: str) -> None:
     setting = options_of(ALL[name], alone())
     with mutants.applied(ALL[name]):
         for seed in MORE if name in OLDEST else FEWER:
-            report = run(setting, examples=RARE.get(name, MOST), seed=seed, shrinks=False)
+            report = run(setting, examples=ALL[name].histories, seed=seed, shrinks=False)
             assert report.disagreement is not None, (
                 f"{name} was not seen with seed {seed} in {report.histories} histories"
             )
@@ -102,23 +90,24 @@ def test_the_listing_after_the_unlock_is_seen_by_footprints_alone() -> None:
     assert "comes after lock.release" in report.disagreement.because
 
 
-@pytest.mark.parametrize("name", by_day.one_of(6, HARNESS))
+@pytest.mark.parametrize("name", by_day.one_of(12, HARNESS))
 def test_a_mutant_of_the_harness_turns_its_test_red(name: str) -> None:
     named = ALL[name].test
     assert (ROOT / named.partition("::")[0]).is_file()
-    assert _passes(named), f"{named} is red without any mutant"
+    if by_day.NIGHTLY:  # by day the test itself shows this, in the same run
+        assert _passes(named), f"{named} is red without any mutant"
     with mutants.applied(ALL[name]):
         assert not _passes(named), f"{named} is green under {name}"
 
 
 def _passes(test: str) -> bool:
     """Run a test in this process, where the mutant is."""
-    said = StringIO()
-    with redirect_stdout(said), redirect_stderr(said):
+    output = StringIO()
+    with redirect_stdout(output), redirect_stderr(output):
         code = pytest.main(
             [str(ROOT / test), "-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly", f"--rootdir={ROOT}"]
         )
-    assert code in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}, said.getvalue()
+    assert code in {pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED}, output.getvalue()
     return code == pytest.ExitCode.OK
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from nbcc.simulator import specs
-from nbcc.simulator.explain import explain, pinned
-from nbcc.simulator.verdicts import load
+from nbcc.simulator.lockstep.explain import explain, pinned
+from nbcc.simulator.search.verdicts import load
 from tools.verdicts_page import page
 
 ROOT = Path(__file__).parents[2]
@@ -31,13 +31,13 @@ def counted(line: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("protocol", specs.protocol_names())
 def test_explain_states_the_cells_of_the_matrix_and_of_the_pinned_world(protocol: str) -> None:
-    [told] = [each for each in explain(protocol) if each.kind == "protocol"]
-    [anywhere] = [line for line in told.more if "(specs/verdicts.md)" in line]
+    [explanation] = [each for each in explain(protocol) if each.kind == "protocol"]
+    [anywhere] = [line for line in explanation.more if "(specs/verdicts.md)" in line]
     assert counted(anywhere) == cells(protocol)
     assert anywhere.startswith(MATRIX_LINE) == bool(cells(protocol))
     undetermined = [name for name, cell in MATRIX[protocol]["promises"].items() if cell["verdict"] == "UNDETERMINED"]
     assert anywhere.partition("; undetermined: ")[2] == ", ".join(undetermined)
-    in_world = [line for line in told.more if line.startswith("in the pinned world ")]
+    in_world = [line for line in explanation.more if line.startswith("in the pinned world ")]
     assert len(in_world) == (protocol in pinned())
     for line in in_world:
         assert counted(line) == pinned()[protocol]["violated"]
@@ -47,8 +47,8 @@ def test_explain_states_the_cells_of_the_matrix_and_of_the_pinned_world(protocol
 
 @pytest.mark.parametrize("promise", MATRIX["default"]["promises"])
 def test_explain_of_a_promise_lists_the_protocols_of_the_matrix(promise: str) -> None:
-    [told] = [each for each in explain(promise) if each.kind == "promise"]
-    named = next((line for line in told.more if line.startswith("broken by ")), "").removeprefix("broken by ")
+    [explanation] = [each for each in explain(promise) if each.kind == "promise"]
+    named = next((line for line in explanation.more if line.startswith("broken by ")), "").removeprefix("broken by ")
     assert {*filter(None, named.split(", "))} == {protocol for protocol in MATRIX if promise in cells(protocol)}
 
 
@@ -79,3 +79,13 @@ def test_the_page_about_proofs_states_the_steps_of_the_pinned_world() -> None:
         for promises, steps in re.findall(r"((?:[A-Z]+, )*[A-Z]+) (\d+)", stated):
             for promise in promises.split(", "):
                 assert pinned()[protocol]["violated"][promise] == int(steps), f"{protocol}: {promise}"
+
+
+@pytest.mark.parametrize("protocol", load("quick")["protocols"])
+def test_what_the_quick_matrix_breaks_the_full_one_breaks_in_no_more_steps(protocol: str) -> None:
+    """The worlds of the quick matrix are among those of the full one."""
+    quick, full = (load(depth)["protocols"][protocol]["promises"] for depth in ("quick", "full"))
+    for promise, cell in quick.items():
+        if cell["verdict"] == "VIOLATED":
+            assert full[promise]["verdict"] == "VIOLATED", promise
+            assert full[promise]["steps"] <= cell["steps"], promise

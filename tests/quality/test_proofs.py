@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from nbcc.simulator.prove.lemmas.missing import MISSING
-from nbcc.simulator.prove.proof import Proof, Verdict
-from nbcc.simulator.prove.worlds import MOST, SMALL
+from nbcc.simulator.search.prove.lemmas.missing import MISSING
+from nbcc.simulator.search.prove.proof import Proof, ProofVerdict
+from nbcc.simulator.search.prove.worlds import MOST, SMALL
 from tools import proofs
+from tools.proofs.bridge import WIDER
 from tools.verdicts_page import page
 
 
@@ -29,7 +30,7 @@ def test_the_accepted_proofs_are_those_of_the_lemmas() -> None:
 @pytest.mark.parametrize("count", [1, pytest.param(None, marks=pytest.mark.nightly)])
 def test_the_count_of_obligations_is_that_of_the_prover(count: int | None) -> None:
     pytest.importorskip("z3", reason="NO Z3 HERE: pip install 'nbcc[proof]'; the obligations are NOT COUNTED")
-    from nbcc.simulator.prove.obligations import obligations
+    from nbcc.simulator.search.prove.obligations import obligations
 
     for lemmas in proofs.LEMMAS[:count]:
         system = lemmas.system()
@@ -37,10 +38,11 @@ def test_the_count_of_obligations_is_that_of_the_prover(count: int | None) -> No
 
 
 def test_a_promise_that_is_not_proved_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    every = {name: Verdict("PROVED", {}) for of_it in proofs.claimed()["protocols"].values() for name in of_it}
-    monkeypatch.setattr(Proof, "promises", every | {"PART": Verdict("UNDETERMINED", {})})
+    every = {name: ProofVerdict("PROVED", {}) for of_it in proofs.claimed()["protocols"].values() for name in of_it}
+    monkeypatch.setattr(Proof, "promises", every | {"PART": ProofVerdict("UNDETERMINED", {})})
     monkeypatch.setattr(proofs, "prove", lambda name, options: Proof(name))
     monkeypatch.setattr(proofs, "compared", lambda lemmas: {})  # takes minutes
+    monkeypatch.setattr(proofs, "same_steps", lambda lemmas: {})
     with pytest.raises(ValueError, match="nbcc prove --protocol default does not prove PART"):
         proofs.text()
     monkeypatch.setattr(Proof, "promises", every)
@@ -70,8 +72,8 @@ def test_the_page_has_the_accepted_promises_and_sizes() -> None:
     assert f"{sum(each['obligations'] for each in accepted['lemmas'].values()):,} obligations" in text
     assert f"in {sum(map(len, SMALL.values()))} small worlds" in text
     assert f"at most {MOST} states of each" in text
-    wider = {action.name: action.wider for each in proofs.LEMMAS for action in each.system().actions if action.wider}
-    assert {row[0]: row[1] for row in rows if row[0] in wider} == wider
+    assert {row[0]: row[1] for row in rows if row[0] in WIDER} == WIDER
+    assert WIDER.keys() <= {action.name for each in proofs.LEMMAS for action in each.system().actions}
     assert f"The invariant of the core has {accepted['lemmas']['core']['clauses']} clauses" in text
     listed = {name for line in text.splitlines() if line.startswith("- `") for name in re.findall("`([a-z_]+)`", line)}
     assert listed >= accepted["lemmas"].keys()

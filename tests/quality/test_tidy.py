@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.builders.sources import ROOT, sources, tracked
+
 MODULE_LINES = 350
 FUNCTION_LINES = 60
 HOME = "/" + "root/"
-# A path of one machine: somebody's home, or the place of this checkout.
+# A path of one machine: a user's home, or the place of this checkout.
 MACHINE_PATHS = (HOME, "/" + "home/", "/" + "Users/", f"{ROOT}/")
-
-
-def tracked() -> list[Path]:
-    """What git would submit: files it tracks and new ones it does not ignore; a copy without git is walked."""
-    listing = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, capture_output=True, text=True, check=True,
-    ).stdout  # fmt: skip
-    paths = [ROOT / name for name in listing.split("\0") if name]
-    return [path for path in paths if path.is_file() and not path.is_symlink()]
-
-
-def sources(*folders: str) -> list[Path]:
-    return [path for path in tracked() if path.suffix == ".py" and path.relative_to(ROOT).parts[0] in folders]
 
 
 def too_long(text: str) -> Iterator[str]:
@@ -67,13 +53,24 @@ def absolute_imports_of_ours(text: str) -> Iterator[str]:
             yield f"line {node.lineno} imports {node.module} by its full name; inside a package imports are relative"
 
 
+def imports_of_tests(text: str) -> Iterator[str]:
+    for node in ast.walk(ast.parse(text)):
+        names = []
+        if isinstance(node, ast.ImportFrom):
+            names = [node.module or "", *(alias.name for alias in node.names)]
+        elif isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        if any(name.rpartition(".")[2].startswith("test_") for name in names):
+            yield f"line {node.lineno} imports a test; what tests share is in tests/builders"
+
+
 def unannotated_future(text: str) -> Iterator[str]:
     if text.strip() and "from __future__ import annotations" not in text and len(ast.parse(text).body) > 1:
         yield "has no 'from __future__ import annotations'"
 
 
 def complaints(paths: list[Path], rule: Callable[[str], Iterator[str]]) -> list[str]:
-    return [f"{path.relative_to(ROOT)}: {said}" for path in paths for said in rule(path.read_text("utf-8"))]
+    return [f"{path.relative_to(ROOT)}: {complaint}" for path in paths for complaint in rule(path.read_text("utf-8"))]
 
 
 def test_modules_and_functions_are_short() -> None:
@@ -93,6 +90,10 @@ def test_the_model_imports_only_the_standard_library() -> None:
 
 def test_imports_inside_a_package_are_relative() -> None:
     assert complaints(sources("model", "engine"), absolute_imports_of_ours) == []
+
+
+def test_no_test_imports_a_test() -> None:
+    assert complaints(sources("tests"), imports_of_tests) == []
 
 
 def test_annotations_are_never_evaluated() -> None:
@@ -134,8 +135,24 @@ LONG = "def f() -> None:\n" + "    x = 1\n" * FUNCTION_LINES
         (outside_standard_library, "import pyarrow.compute as pc\n"),
         (outside_standard_library, "from nbcc.engine import table\n"),
         (absolute_imports_of_ours, "from nbcc.model import Protocol\n"),
+        (imports_of_tests, "from .test_other import helper\n"),
         (unannotated_future, '"""A module."""\nx: int = 1\n'),
     ],
 )
 def test_each_rule_can_fail(rule: Callable[[str], Iterator[str]], text: str) -> None:
     assert [*rule(text)] != []
+
+
+CLASS_TWINS = 15
+"""Names of classes that are defined at least twice: what model and engine call by the same name. This may only fall."""
+
+
+def test_one_class_has_one_name() -> None:
+    found: dict[str, list[str]] = {}
+    for folder in ("model", "simulator", "engine"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ClassDef):
+                    found.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    twins = {name: places for name, places in found.items() if len(places) > 1}
+    assert len(twins) <= CLASS_TWINS, twins

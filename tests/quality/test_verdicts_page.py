@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from nbcc.model.promises import PROMISES
-from nbcc.simulator.verdicts import load, load_locks
+from nbcc.simulator.lockstep.findings import SYSTEMS
+from nbcc.simulator.search.verdicts import load, load_locks
 from tools import locks_section, verdicts_page
 from tools.verdicts_page import page, page_path
 
@@ -30,6 +31,29 @@ def test_the_line_of_a_protocol_has_every_promise_that_does_not_hold() -> None:
         doubtful = {p for p, cell in row["promises"].items() if cell["verdict"] in ("VIOLATED", "UNDETERMINED")}
         tested = {p for p, cell in row["promises"].items() if cell.get("evidence") == "broken by a test"}
         assert named == doubtful | tested, name
+
+
+def test_each_promise_of_a_system_is_in_the_row_of_its_evidence() -> None:
+    text = page()
+    lines = text[text.index("## Real systems") : text.index("## Undetermined")].splitlines()
+    rows = [line.strip("| ").split(" | ") for line in lines if line.startswith("| ")]
+    evidence = {(row[0], promise.split()[0]): row[1] for row in rows for promise in row[2].split(", ")}
+    matrix = load("full")["protocols"]
+    for system in SYSTEMS:
+        for promise, cell in matrix[system]["promises"].items():
+            assert evidence.get((system, promise), "") == cell.get("evidence", ""), (system, promise)
+
+
+def test_each_promise_without_a_verdict_is_listed_with_its_reason() -> None:
+    text = page()
+    doubts = " ".join(text[text.index("## Undetermined") : text.index("## Isolation")].split())
+    for depth in ("quick", "full"):
+        for name, row in load(depth)["protocols"].items():
+            for promise, cell in row["promises"].items():
+                if cell["verdict"] == "UNDETERMINED":
+                    [bullet] = [each for each in doubts.split(" - ") if each.endswith(f": {cell['because']}")]
+                    [which] = [each for each in bullet.split("; ") if promise in each.replace(",", "").split()]
+                    assert f"`{name}`" in which or which.split(" under ")[1].split()[0].isdigit(), (name, promise)
 
 
 def test_the_page_changes_with_the_data(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from nbcc.model.machine.binding import Names
+from nbcc.model.machine.binding import ParameterNames
 from nbcc.model.machine.composition import Composition
 from nbcc.model.machine.state import Coding
 from nbcc.model.machine.stepper import Stepper
@@ -74,7 +74,7 @@ class Ran:
     def __init__(self, composition: Composition, *actions: str) -> None:
         records = tuple(composition.fields.get("worker", {}).values())
         first = {**composition.components, **{me: Worker(records=records) for me in WORKERS}}
-        names = Names(first, composition.actors, lambda me: {}, composition.views,
+        names = ParameterNames(first, composition.actors, lambda me: {}, composition.views,
                       composition.fields)  # fmt: skip
         self.coding = Coding(first)
         self.stepper = Stepper(self.coding, [names.bind(each) for each in composition.transitions.values()])

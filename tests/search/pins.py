@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterator
 from importlib.resources import files
+from itertools import combinations
 from typing import Any
 
 import pytest
 
+from nbcc.model import Model
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
-from nbcc.simulator.explore import Result, Verdict, explore
+from nbcc.simulator.search.explore import Result, Verdict, explore
 
 SIZES: dict[str, Any] = tomllib.loads((files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8"))
 
@@ -28,3 +31,10 @@ def violated(result: Result) -> dict[str, int | None]:
 def case(world: str, *values: object, most: int = 5_000) -> Any:
     """Values of a parametrised test; one in a world of more states than `most` waits for `make nightly`."""
     return pytest.param(*values, marks=pytest.mark.nightly if SIZES["worlds"][world]["distinct"] > most else ())
+
+
+def pairs(model: Model) -> Iterator[dict[str, str]]:
+    """Every exchange of two actors of one kind, as a renaming."""
+    for names in model.actors.values():
+        for one, other in combinations(names, 2):
+            yield {one: other, other: one}

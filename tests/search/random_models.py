@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from nbcc.model import Protocol, World
 from nbcc.model.mechanisms import kinds
-from nbcc.model.mechanisms.partial_updates.mechanism import PartialColumns
+from nbcc.model.mechanisms.partial_updates import PartialColumns
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs
 

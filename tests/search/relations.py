@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from nbcc.simulator import specs
-from nbcc.simulator.prove.bridge import compare
-from nbcc.simulator.prove.lemmas import LEMMAS
-from nbcc.simulator.prove.system import System
-from nbcc.simulator.prove.worlds import MOST, elements_of, models
+from nbcc.simulator.search.prove.lemmas import LEMMAS
+from nbcc.simulator.search.prove.system import ProvedSystem
+from nbcc.simulator.search.prove.worlds import MOST, models
+from tools.proofs.bridge import compare
+from tools.proofs.worlds import elements_of
 
 LEMMAS_OF = {lemmas.name: lemmas for lemmas in LEMMAS}
 BY_NAME = {name: lemmas.system(any_plan=False) for name, lemmas in LEMMAS_OF.items()}
@@ -14,13 +15,9 @@ OF_FILE = {name: specs.protocol(lemmas.protocol) for name, lemmas in LEMMAS_OF.i
 """File of lemmas -> its relation, as restricted as the model; its protocol."""
 
 
-def difference(name: str, system: System) -> str | None:
-    """The first difference of a changed relation from the model in the small worlds of a file of lemmas, in a world in
-    which the unchanged relation has none.
-    """
-    for model in models(name, OF_FILE[name]):
-        elements = elements_of(model, system)
-        if found := compare(model, system, MOST, elements).difference:
-            assert compare(model, BY_NAME[name], MOST, elements).difference is None, "only the change may differ"
-            return found
-    return None
+def difference(name: str, system: ProvedSystem, place: int | None = None) -> str | None:
+    """The first difference of a relation from the model in the small worlds of a file of lemmas, or in one of them."""
+    worlds = [*models(name, OF_FILE[name])]
+    seen = (compare(model, system, MOST, elements_of(model, system)).difference
+            for model in (worlds if place is None else [worlds[place]]))  # fmt: skip
+    return next((each for each in seen if each), None)

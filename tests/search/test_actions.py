@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from itertools import count
@@ -13,6 +12,7 @@ import pytest
 from nbcc.model import Model, Protocol, Query, Record, Refused, State, Step, World
 from nbcc.model.machine.bound import BoundGuard, BoundTransition
 from nbcc.simulator import specs
+from tests.builders.reachable import reachable
 
 SMALL = {
     "demo": specs.world("demo"),
@@ -36,16 +36,6 @@ CASES = [
     for w in SMALL
     for p in PROTOCOLS
 ]
-
-
-def reachable(model: Model) -> list[State]:
-    seen, queue = {model.initial: None}, deque([model.initial])
-    while queue:
-        for _, after in model.successors(queue.popleft()):
-            if after not in seen:
-                seen[after] = None
-                queue.append(after)
-    return list(seen)
 
 
 @pytest.mark.parametrize(("world", "protocol"), CASES)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from nbcc.model.machine import Guard, Transition, TransitionSystem, preset, transition
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.explore.acyclicity import may_cycle
-from nbcc.simulator.explore.components import components, numbered
-from nbcc.simulator.explore.search import Bounds, Search
-from nbcc.simulator.explore.space import Reduced, Space
-from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
-from nbcc.simulator.explore.watch import Watchers
+from nbcc.simulator.search.explore.acyclicity import may_cycle
+from nbcc.simulator.search.explore.components import components, numbered
+from nbcc.simulator.search.explore.search import Bounds, Search
+from nbcc.simulator.search.explore.space import Reduced, Space
+from nbcc.simulator.search.explore.watch import Watchers
 
 ONLY_ONWARDS = ("demo", "log_compaction", "cleaning")
 GIVE_WAY = ("log_compaction_crash", "cleaning_crash", "rivals")
@@ -53,16 +53,14 @@ def test_runners_that_give_way_do_not_come_back(world: str) -> None:
 
 
 def turning(count: int, *, ticks: bool) -> TransitionSystem:
-    """Somebody who turns round and round among `count` places; each turn may leave a tick behind, up to three."""
+    """An actor that turns round and round among `count` places; each turn may leave a tick behind, up to three."""
 
     def row(at: int) -> Transition:
-        own = (Guard("it must be there", lambda own: own == at),)
-        if not ticks:
-            return Transition("turns", f"at {at}", ("hand",), ("hand",), own, lambda own: ((at + 1) % count,))
-        room = (Guard("there must be room for a tick", lambda own, seen: seen < 3),)
-        both = ("hand", "ticks")
-        return Transition("turns", f"at {at}", both, both, own,
-                   lambda own, seen: ((at + 1) % count, seen + (at + 1 == count)), room)  # fmt: skip
+        there = Guard("it must be there", lambda own: own == at)
+        turns = transition(f"turns from {at}", "hand", guards=[there], effect=lambda: {"own": (at + 1) % count})
+        room = Guard("there must be room for a tick", lambda ticks: ticks < 3)
+        tick = turns.require(room).extend(lambda ticks: {"ticks": ticks + (at + 1 == count)}, "ticks")
+        return tick if ticks else turns
 
     return TransitionSystem({"hand": 0, "ticks": 0}, map(row, range(count)), {})
 
@@ -84,8 +82,8 @@ def test_who_leaves_something_behind_each_time_does_not() -> None:
 
 
 def test_who_leaves_something_behind_only_as_long_as_there_is_room_comes_back() -> None:
-    both = ("hand", "ticks")
-    row = Transition("turns", "somebody", both, both, (), lambda own, seen: ((own + 1) % 3, min(3, seen + 1)))
+    row = transition("turns", "hand", changes=("own", "ticks"),
+                     effect=lambda own, ticks: {"own": (own + 1) % 3, "ticks": min(3, ticks + 1)})  # fmt: skip
     search = searched(Space(TransitionSystem({"hand": 0, "ticks": 0}, [row], {})))
 
     assert may_cycle(search.space)
@@ -94,11 +92,11 @@ def test_who_leaves_something_behind_only_as_long_as_there_is_room_comes_back() 
 
 def test_actors_that_hand_something_round_come_back_by_another_name() -> None:
     """What one gives the other, who gives it back: no state of one alone is a cycle, and of both it is."""
+    holds = Guard("it must hold it", lambda me, holder: holder == me)
     rows = [
-        Transition("gives", me, (me, "holder"), ("holder",), (), lambda own, holder, other=other: (other,),
-            (Guard("it must hold it", lambda own, holder, me=me: holder == me),))
-        for me, other in (("a1", "a2"), ("a2", "a1"))
-    ]  # fmt: skip
+        transition("gives", me, guards=[holds], effect=preset(lambda to: {"holder": to}, to=to), changes=("holder",))
+        for me, to in (("a1", "a2"), ("a2", "a1"))
+    ]
     system = TransitionSystem({"a1": "idle", "a2": "idle", "holder": "a1"}, rows, {"actor": ("a1", "a2")})
 
     assert may_cycle(searched(Space(system)).space)

@@ -8,9 +8,10 @@ import pytest
 
 from nbcc.model import Model, World
 from nbcc.model.promises import PROMISES
-from nbcc.model.promises.bounds import BOUND
-from nbcc.simulator import mutants
-from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.search import mutants
+from nbcc.simulator.search.explore import Verdict, explore
+
+from .bounds import BOUND
 
 TWO_DAEMONS = World(actors={"writer": 1, "compactor": 2}, writes_per_writer=2, compactions=3)
 FAILED = World(actors={"writer": 1, "rollbacker": 1}, crashes=1, rollbacks=1)
@@ -18,15 +19,15 @@ SERVED = World(
     actors={"writer": 1, "compactor": 1, "cleaner": 1, "archiver": 1}, buckets=1, writes_per_writer=2, compactions=2,
     cleans=1, commits_retained=1, archives=1, instants_retained=1,
 )  # fmt: skip
-PLANNING = "nbcc.model.kernel.planning:may_plan"
+PLANNING = "nbcc.model.kernel.planning:PlanningRules.may_plan"
 ROLLBACK = "nbcc.model.mechanisms.rollback.rollbacker:failed_write"
 REFUSED = {
     "a service plans what is pending": (
-        TWO_DAEMONS, PLANNING, "lambda table, group: True",
+        TWO_DAEMONS, PLANNING, "lambda rules, table, group: True",
         "group 0 is in 2 pending plans: a service plans what is planned, without a bound",
     ),
     "a service plans once": (
-        TWO_DAEMONS, PLANNING, "lambda table, group: not table.plans",
+        TWO_DAEMONS, PLANNING, "lambda rules, table, group: not table.plans",
         "no step is possible any more, and the newest slice of group 0 has completed logs that a compactor could merge",
     ),
     "a failed write is never found": (

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 import pytest
 
 from examples.hudi_v5 import Constants, HudiV5
+from nbcc.model.machine import Guard, TransitionSystem, transition
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Result, explore
-from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
+from nbcc.simulator.search.explore import Result, explore
+from nbcc.simulator.search.locks import LockLimits, NumberedLockModel, StorageLockModel
 
 EVERY = list(PROMISES.values())
 
@@ -57,15 +58,16 @@ def test_a_file_that_is_no_checkpoint_is_refused(tmp_path: Path, content: bytes)
 
 
 class Spinning(TransitionSystem):
-    """`a` goes round as long as `b` has not begun; nobody owes it that `b` goes on."""
-
-    constants = "spinning"
+    """`a` goes round as long as `b` has not begun; nothing requires that `b` goes on."""
 
     def __init__(self) -> None:
-        still, on = Guard("not begun", lambda a, b: b == 0), Guard("not there", lambda b: b < 50)
-        spins = Transition("spins", "a", ("a", "b"), ("a",), (), lambda a, b: (1 - a,), (still,))
-        goes = Transition("goes", "b", ("b",), ("b",), (on,), lambda b: (b + 1,))
+        still, on = Guard("not begun", lambda b: b == 0), Guard("not there", lambda own: own < 50)
+        spins = transition("spins", "a", guards=[still], effect=lambda own: {"own": 1 - own})
+        goes = transition("goes", "b", guards=[on], effect=lambda own: {"own": own + 1})
         super().__init__({"a": 0, "b": 0}, [spins, goes], {"one": ("a",), "other": ("b",)})
+
+    def identity(self) -> str:
+        return "spinning"
 
 
 class Arrives(NamedTuple):
@@ -86,7 +88,7 @@ class Arrives(NamedTuple):
 
 
 def test_what_went_round_before_the_stop_is_judged_after_it(tmp_path: Path) -> None:
-    """Whether a run can come back is told by what rows were found to do: of a search that went on, not all is known."""
+    """The check of acyclicity uses the observed effects of rows; a continued search does not know all of them."""
     file = tmp_path / "kept"
     explore(Spinning(), [Arrives()], max_states=20, checkpoint=file)
     found = explore(Spinning(), [Arrives()], checkpoint=file).promises["ARRIVES"]
@@ -108,3 +110,18 @@ def test_a_model_outside_of_nbcc_continues_too(tmp_path: Path) -> None:
         search(3)
     assert search(2) == 5_271
     assert not file.exists()
+
+
+@pytest.mark.parametrize("kind", [StorageLockModel, NumberedLockModel])
+def test_a_search_of_a_lock_continues_in_another_process(tmp_path: Path, kind: Any) -> None:
+    """There the model is another object."""
+    file = tmp_path / "search"
+    narrow, wide = LockLimits(ticks=1, faults=0, crashes=0), LockLimits(ticks=2, faults=0, crashes=0)
+
+    def search(limits: LockLimits, most: int | None = None) -> int:
+        return explore(kind(limits), kind.promises, max_states=most, checkpoint=file).distinct
+
+    search(narrow, 20)
+    with pytest.raises(ValueError, match="was written by another search"):
+        search(wide)
+    assert search(narrow) == explore(kind(narrow)).distinct

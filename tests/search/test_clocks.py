@@ -8,7 +8,7 @@ from nbcc.model import Model, Protocol, Step
 from nbcc.model.mechanisms.clocks import Clock
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.search.explore import Verdict, explore
 
 from .pins import search
 
@@ -38,10 +38,10 @@ def test_taking_the_time_outside_the_lock_is_no_better_for_waiting() -> None:
 
 def test_test_and_set_keeps_writes_apart_and_not_a_write_from_a_plan() -> None:
     world = specs.world("demo").replace(actors={"writer": 2})
-    alone, beside = (Protocol(clock="seconds", uniqueness=each) for each in ("test_and_set", "as_given"))
+    alone, as_given = (Protocol(clock="seconds", uniqueness=each) for each in ("test_and_set", "as_given"))
     requested = [
         {tuple(i.requested for i in model.timeline(state)) for state in reached(model)}
-        for model in (Model(world, alone), Model(world, beside))
+        for model in (Model(world, alone), Model(world, as_given))
     ]
     assert all(len(set(times)) == len(times) for times in requested[0])
     assert any(len(set(times)) < len(times) for times in requested[1])

@@ -7,7 +7,7 @@ import pytest
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.search.explore import Verdict, explore
 
 from .pins import search, violated
 
@@ -45,7 +45,7 @@ def test_the_log_loses_nothing_under_crashes_either() -> None:
 
 @pytest.mark.parametrize("name", ["lost_lock_loads", pytest.param("lost_lock_rollback", marks=pytest.mark.nightly)])
 def test_the_log_decides_bulk_inserts_and_rollbacks_as_well(name: str) -> None:
-    """A write is committed or rolled back, whoever lost which lock; a base file never comes late."""
+    """A write is committed or rolled back, no matter which actor lost which lock; a base file never comes late."""
     world = specs.world(name)
     assert set(violated(search(Model(world)))) >= {"SNAP", "QUIET", "MONO"}
     assert violated(search(Model(world, Protocol(decision="log")))) == {}
@@ -77,7 +77,7 @@ def test_by_the_lock_alone_a_write_is_committed_and_rolled_back() -> None:
 
 
 def test_a_service_publishes_what_the_dead_have_decided() -> None:
-    """Else a write that is decided would be neither there nor rolled back, as long as nobody decides anything."""
+    """Else a write that is decided would be neither there nor rolled back, until the next decision."""
     world = specs.world("failed_writer").replace(actors={"writer": 1, "rollbacker": 1}, stalls=0)
     result = search(Model(world, Protocol(decision="log")))
     assert violated(result) == {}
@@ -85,9 +85,9 @@ def test_a_service_publishes_what_the_dead_have_decided() -> None:
 
 
 def test_a_fence_keeps_late_puts_out_and_not_late_times() -> None:
-    """Whoever lost its lock may still take a time after its successor did and put first: no store has seen a newer.
+    """An actor without its lock may still take a time after its successor did and put first: no store has seen a newer.
 
-    And the plan of a compactor whose put is refused is left: it lives, so nobody resumes it.
+    And the plan of a compactor whose put is refused is left: it lives, so no other compactor resumes it.
     """
     result = search(Model(LOST, Protocol(fencing="storage")))
     assert violated(result).keys() == {"SNAP", "INCR", "CDC", "MONO", "TRAVEL", "RO", "FREE", "PROGRESS"}
@@ -131,7 +131,7 @@ def test_no_step_of_a_writer_looks_at_another(decision: str) -> None:
     ],
 )
 def test_a_writer_recognises_its_own_decision(world: World) -> None:
-    """Its answer is lost. A writer that takes the entry for another one's reports a failure that is none."""
+    """Its answer is lost. A writer that takes the entry for another one's reports a failure although it committed."""
     right = search(Model(world, Protocol(decision="log")))
     assert violated(right) == {}
     assert right.promises["ACK"].verdict is Verdict.HOLDS

@@ -8,7 +8,7 @@ import pytest
 
 from nbcc.model import Model, World
 from nbcc.model.kernel.table import GroupPlan, Plan, Write
-from nbcc.simulator.explore import explore
+from nbcc.simulator.search.explore import explore
 
 ALIKE = [
     World(actors={"writer": 2, "compactor": 1}, buckets=2),

@@ -39,7 +39,7 @@ def views(model: Model) -> Iterator[View]:
 def as_they_read(view: View) -> Fold | None:
     """The base file that the other engine made, and all logs since its barrier by request; None if it made none."""
     rules = view.model.rules
-    barrier, writes = rules.base_and_writes(rules, view.table, 0, inf)
+    barrier, writes = rules.base_and_writes(view.table, 0, inf)
     if not any(plan.requested == barrier for plan in view.table.plans):
         return None
     by_request = sorted(log for write in writes for log in rules.logs_of(write, 0))

@@ -11,10 +11,9 @@ import pytest
 
 from examples.hudi_v5 import INVARIANTS, Constants, HudiV5
 from nbcc.model import State
-from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.explore.shards import PREFIX
-from nbcc.simulator.explore.symmetry_detection import classes
-from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
+from nbcc.model.machine import Guard, Transition, TransitionSystem, transition
+from nbcc.simulator.search.explore import Verdict, explore
+from nbcc.simulator.search.explore.symmetry_detection import classes
 
 ACTORS = ("a1", "a2")
 FAR = 70
@@ -45,21 +44,30 @@ class Far(TransitionSystem):
 
     ends_at: str | None = None
 
-    def __init__(self, breaks: Breaks, breaker: tuple[str, ...] = ACTORS, *, far: int = FAR, own: bool = False) -> None:
+    def __init__(
+        self, breaks: Breaks, breaker: tuple[str, ...] = ACTORS, *, far: int = FAR, of_own: bool = False
+    ) -> None:
         first = {"a1": 0, "a2": 0, "bad": 0, "turn": 0}
-        super().__init__(first, self._rows(breaks, breaker, far, own), {"actor": ACTORS})
+        super().__init__(first, self._rows(breaks, breaker, far, of_own), {"actor": ACTORS})
 
-    def _rows(self, breaks: Breaks, breaker: tuple[str, ...], far: int, own: bool) -> Iterator[Transition]:
-        for me, other in (ACTORS, ACTORS[::-1]):
-            below = (Guard("below", lambda own: own < far),)
-            yield Transition("steps", me, (me, "turn"), (me, "turn"), below, lambda own, turn: (own + 1, 1 - turn))
+    def _rows(self, breaks: Breaks, breaker: tuple[str, ...], far: int, of_own: bool) -> Iterator[Transition]:
+        def may(me: str, every_actor: dict[str, int], bad: int) -> bool:
+            mine, other = (every_actor[name] for name in sorted(ACTORS, key=me.__ne__))
+            return not bad and (of_own or breaks(me, mine, other))
+
+        below, alone = Guard("below", lambda own: own < far), Guard("may", may)
+        first = [Guard("own", lambda me, own: breaks(me, own, 0))] if of_own else []
+        for me in ACTORS:
+            yield transition("steps", me, guards=[below], effect=_steps, changes=("own", "turn"))
             if me in breaker:
-                alone = Guard("may", lambda mine, his, bad, me=me: not bad and (own or breaks(me, mine, his)))
-                first = (Guard("own", lambda mine, me=me: breaks(me, mine, 0)),) if own else ()
-                yield Transition("breaks", me, (me, other, "bad"), ("bad",), first, lambda *_: (1,), (alone,))
+                yield transition("breaks", me, guards=[*first, alone], effect=lambda: {"bad": 1}, changes=("bad",))
 
     def finished(self, state: State) -> bool:
         return self.ends_at is None or self.component(state, self.ends_at) < FAR
+
+
+def _steps(own: int, turn: int) -> dict[str, int]:
+    return {"own": own + 1, "turn": 1 - turn}
 
 
 def only_first(me: str, own: int, other: int) -> bool:
@@ -87,7 +95,7 @@ class EndsBadly(Far):
 HOLES: dict[str, tuple[Callable[[], TransitionSystem], Never]] = {
     "an action of one alone": (lambda: Far(only_first, ("a1",)), Never()),
     "a condition": (lambda: Far(only_first), Never()),
-    "a condition on the own component": (lambda: Far(only_first, own=True), Never()),
+    "a condition on the own component": (lambda: Far(only_first, of_own=True), Never()),
     "a promise": (lambda: Far(never), Never(looks_at=ACTORS, bad=first_is_far)),
     "a promise on the other": (lambda: Far(never), Never(looks_at=ACTORS, bad=second_is_far)),
     "a promise that reads one": (
@@ -133,12 +141,6 @@ def test_an_end_that_only_one_may_reach() -> None:
 def test_a_search_that_is_cut_short_proves_nothing() -> None:
     result = explore(Far(only_first), [Never()], reduce=True, max_states=300)
     assert result.promises["NEVER"].verdict is Verdict.UNDETERMINED
-
-
-def test_a_part_of_a_search_exchanges_nothing() -> None:
-    system = Far(only_first)
-    system.shard_key = ("bad", lambda value: value or None)  # type: ignore[attr-defined]
-    assert explore(system, [Never()], reduce=True, shard=PREFIX).stands_for is None
 
 
 def test_actors_that_are_alike_are_still_exchanged() -> None:

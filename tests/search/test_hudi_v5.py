@@ -8,7 +8,7 @@ import pytest
 
 from examples.hudi_v5 import INVARIANTS, Constants, HudiV5
 from nbcc.model import Model, Protocol, World
-from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.search.explore import Verdict, explore
 
 from .pins import search, violated
 
@@ -58,8 +58,8 @@ OURS: dict[str, dict[str, str]] = {
 
 def test_the_page_holds_every_configuration_with_its_figures() -> None:
     for size, broken in ((size, broken) for _, size, broken in CONFIGURATIONS.values()):
-        said = ", ".join(f"{name} {states}" for name, states in broken.items()) or "–"
-        assert f"| {' | '.join(f'{n:,}' for n in size)} | {said} |" in PAGE
+        figures = ", ".join(f"{name} {states}" for name, states in broken.items()) or "–"
+        assert f"| {' | '.join(f'{n:,}' for n in size)} | {figures} |" in PAGE
 
 
 @pytest.mark.parametrize("name", OURS)
@@ -69,8 +69,8 @@ def test_the_page_says_what_our_settings_break(name: str) -> None:
     found = violated(search(Model(world, Protocol.from_mapping({"concurrency": "occ", **OURS[name]}))))
     del found["INCR"]
     [line] = [line for line in PAGE.splitlines() if line.startswith(f"| {name} | `concurrency")]
-    said = line.split(" | ")[2].removesuffix(" |")
-    assert {told for told in said.split(", ") if told != "–"} == {f"{promise} {n}" for promise, n in found.items()}
+    cell = line.split(" | ")[2].removesuffix(" |")
+    assert {each for each in cell.split(", ") if each != "–"} == {f"{promise} {n}" for promise, n in found.items()}
 
 
 def test_three_operations_with_and_without_symmetry() -> None:

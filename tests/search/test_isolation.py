@@ -8,10 +8,9 @@ from nbcc.model import Model, Protocol
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.isolation import ANOMALIES
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.verdicts.isolation import SKEWED, UPDATES, anomalies, anomalies_in
-
-from .test_actions import reachable
+from nbcc.simulator.search.explore import Verdict, explore
+from nbcc.simulator.search.verdicts.isolation import SKEWED, UPDATES, anomalies, anomalies_in
+from tests.builders.reachable import reachable
 
 LOST, SKEW = "lost update", "write skew"
 LEVELS: dict[tuple[str, ...], tuple[set[str], set[str]]] = {
@@ -44,7 +43,7 @@ def test_the_matrix_has_the_shortest_run_to_each_anomaly() -> None:
     }
 
 
-def test_reading_modifying_and_writing_without_a_check_loses_an_update_and_it_is_said() -> None:
+def test_reading_modifying_and_writing_without_a_check_is_reported_as_a_lost_update() -> None:
     found = explore(Model(UPDATES), [ANOMALIES[LOST]]).promises[LOST]
     assert found.because == (
         "lost update: w1's write (requested t1, completed t3) and w2's write (requested t2, completed t4) both read "

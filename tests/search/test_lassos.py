@@ -11,13 +11,13 @@ import pytest
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.counterexample import counterexample
-from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.replay import replay
-from nbcc.simulator.systems.engine_rules import CannotPlay
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.counterexample import counterexample
+from nbcc.simulator.lockstep.replay import replay
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.search.explore import Verdict, explore
 from nbcc.simulator.trace import from_mapping, to_json
-from nbcc.simulator.view.text import render
+from nbcc.simulator.trace_text import render
+from nbcc.simulator.users_factory import CannotPlay
 
 PROGRESS = PROMISES["PROGRESS"]
 CASES: dict[str, tuple[str, dict[str, str], int, int]] = {

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.locks import LockLimits, NumberedLockModel, StorageLockModel, StorageLockRules
-from nbcc.simulator.verdicts import DEPTHS, Depth, judge_locks, load_locks, locks_data, up_to
-from nbcc.simulator.verdicts.locks import Judged, rows, run_row_job
+from nbcc.simulator.search.explore import Verdict, explore
+from nbcc.simulator.search.jobs import try_job
+from nbcc.simulator.search.locks import LockLimits, NumberedLockModel, StorageLockModel, StorageLockRules
+from nbcc.simulator.search.verdicts import DEPTHS, Depth, judge_locks, load_locks, locks_data, up_to
+from nbcc.simulator.search.verdicts.locks import LockVerdicts, rows
 
 WORKERS = 1 if os.environ.get("PYTEST_XDIST_WORKER") else (os.cpu_count() or 1)
 
 
-def label(row: Judged) -> str:
+def label(row: LockVerdicts) -> str:
     """The name of a row in the name of its test."""
     return f"{row.name}-{row.lock}-{row.depth}"
 
@@ -38,7 +39,7 @@ BROKEN = [row for row in rows() if row.kind == "mutant" or row.name == "no-condi
 
 @pytest.mark.parametrize("row", LOCKS, ids=label)
 def test_a_lock_of_the_engine_has_its_accepted_verdicts(row: Any) -> None:
-    found = replace(row, results=tuple(run_row_job(job) for job in row.jobs))
+    found = replace(row, results=tuple(try_job(job) for job in row.jobs))
     assert locks_data([found])["rows"][0] in load_locks()["rows"]
 
 
@@ -46,7 +47,7 @@ def test_a_lock_of_the_engine_has_its_accepted_verdicts(row: Any) -> None:
 def test_a_mutant_has_its_accepted_shortest_run(row: Any) -> None:
     """The nightly test searches its other promise, too."""
     accepted = {promise: steps for promise in ("MUTEX", "LEASE") if (steps := steps_of(row.name, row.lock, promise))}
-    found = run_row_job(row.jobs[0], max_depth=max(accepted.values())).promises
+    found = try_job(row.jobs[0], max_depth=max(accepted.values())).promises
     broken = {name: each.steps for name, each in found.items() if each.verdict is Verdict.VIOLATED}
     assert broken == accepted
 
@@ -105,5 +106,5 @@ def test_two_contenders_take_the_lock_because_an_expired_lease_leaves_no_margin(
 
 def test_a_search_that_is_cut_off_is_undetermined() -> None:
     row = next(iter(rows()))
-    result = run_row_job(row.jobs[0], max_states=100)
+    result = try_job(row.jobs[0], max_states=100)
     assert {each.verdict for each in result.promises.values()} == {Verdict.UNDETERMINED}

@@ -10,14 +10,15 @@ import pytest
 from nbcc.model import Model, Protocol, World
 from nbcc.model.kernel.table import Compaction, Write
 from nbcc.model.mechanisms.cleaning.rules import CompletedClean
-from nbcc.model.mechanisms.metadata_table.rules import MetadataTable, through
+from nbcc.model.mechanisms.metadata_entries import EntryOptions, MetadataContent, MetadataEntry, listed, planned
+from nbcc.model.mechanisms.metadata_table import MetadataTable, through
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run as cli
 from nbcc.simulator.components import is_dead
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.search.explore import Verdict, explore
 
 from .pins import search, violated
 
@@ -54,7 +55,7 @@ def test_it_is_never_behind_and_ahead_by_what_is_about_to_complete_or_dead(name:
         assert early <= dead + (model.component(state, "lock") is not None)
         assert len(metadata.begun) <= 1
         ahead += bool(early)
-    assert ahead, "somebody was between the two commits"
+    assert ahead, "an actor was between the two commits"
 
 
 def test_a_write_that_is_rolled_back_is_taken_out_of_it() -> None:
@@ -89,7 +90,7 @@ def test_what_is_found_through_it() -> None:
 def test_who_died_between_the_two_commits_is_carried_on_by_another(
     setting: dict[str, str], broken: dict[str, int]
 ) -> None:
-    """HUDI-3624: a metadata table that refuses what it has already stops the service for ever."""
+    """HUDI-3624: a metadata table that refuses what it has already stops the service permanently."""
     result = explore(Model(WORLDS["compactors"], Protocol.from_mapping(setting)), [PROMISES["PROGRESS"]])
     assert violated(result) == broken
 
@@ -117,6 +118,32 @@ def test_the_engine_plays_in_no_such_world() -> None:
 def test_the_command_says_so_in_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli(["check", "metadata_writers"]) == 2
     assert capsys.readouterr().err.startswith("Error: the engine does not support metadata_table = 1: it lists")
+
+
+def test_an_entry_that_is_put_early_and_completes_late_is_in_the_slice_of_its_completion() -> None:
+    entries = frozenset({MetadataEntry(1, entered=2), MetadataEntry(3, entered=4)})
+    published = (Write(3, 5, "w2", 1, ((0, 1),)),)
+    for by_own_time, found in ((EntryOptions(), {1, 3}), (EntryOptions(entry_slice="entered"), {3})):
+        base = planned(MetadataContent(entries), published, 6, by_own_time)._replace(completed=True)
+        assert base.listed == {3}, "the entry of the pending instant is left to the next slice"
+        assert listed(MetadataContent(entries, (base,)), published, by_own_time) == found
+
+
+def test_a_dead_writer_holds_back_hudis_compactions_of_the_metadata_table_and_none_of_ours() -> None:
+    entries, published = frozenset({MetadataEntry(1, 2), MetadataEntry(3, 4)}), (Write(3, 5, "w2", 1, ((0, 1),)),)
+    held = EntryOptions(entry_slice="entered", entry_barrier="before_pending")
+    assert planned(MetadataContent(entries), published, 6, held).listed == set()
+    assert planned(MetadataContent(entries), published, 6, EntryOptions()).listed == {3}
+
+
+@pytest.mark.parametrize(("setting", "why"), [
+    ({"metadata_table": 1, "shared_metadata_table": 1}, "two models of one table"),
+    ({"actors": {"metadata_compactor": 1}}, "needs .* shared_metadata_table = 1"),
+    ({"shared_metadata_table": 1, "actors": {"metadata_compactor": 1, "cleaner": 1}, "commits_retained": 1}, "cleaner"),
+])  # fmt: skip
+def test_a_world_that_is_not_modelled_is_refused(setting: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        World(**setting)
 
 
 @pytest.mark.parametrize("value", [2, True, -1])

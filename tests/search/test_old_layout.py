@@ -11,7 +11,7 @@ from nbcc.simulator import specs
 
 PAGE = Path(__file__).parents[2] / "docs" / "old-layout-and-new.md"
 COUNTS = {"base-instant-naming": (420, 18), "old-layout-serial": (144, 0), "default": (300, 18)}
-"""Setting -> states of the demo in which somebody writes, and those of them in which a plan can be made."""
+"""Protocol -> states of the demo in which an actor writes, and those of them in which a plan can be made."""
 
 
 def counts(protocol: str) -> tuple[int, int]:

@@ -17,7 +17,7 @@ from nbcc.model import Model, Step, World
 from nbcc.model.mechanisms import kinds
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.writers import CANARY
-from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.search.explore import Verdict, explore
 
 from .random_models import LIMITS
 
@@ -30,7 +30,7 @@ MOST_AT_NIGHT = 25_000
 WITH_FILES = {
     "archiver", "cleaner", "compactor", "log_compactor", "overwriter", "restorer", "rollbacker", "savepointer",
 }  # fmt: skip
-OTHERS = sorted({*kinds()} - {"writer"})
+OTHERS = sorted({*kinds()} - {"writer", "cutter"})  # a cutter needs commits that are decided together
 COMBINATIONS = [some for size in (2, 3) for some in combinations(OTHERS, size)]
 APART = {
     frozenset({"schema_evolver", other}) for other in OTHERS if other not in ("schema_evolver", "compactor")
@@ -42,9 +42,22 @@ APART = {
     frozenset({"restorer", reads, other})
     for reads in ("consumer", "reader")
     for other in ("archiver", "checkpointer", "cleaner", "log_compactor", "rollbacker")
+} | {
+    frozenset({"resizer", other}) for other in OTHERS
+    if other not in ("cleaner", "compactor", "reader", "resizer", "rollbacker")
+} | {
+    frozenset({"flink_job", other}) for other in ("checkpointer", "restorer")
+} | {
+    frozenset({"metadata_compactor", other}) for other in OTHERS
+    if other not in ("compactor", "metadata_compactor", "reader", "rollbacker")
 }  # fmt: skip
 """What is not modelled together. The boundary lists the same."""
-MORE = {"checkpointer": {"state_checkpoints": 1}, "querier": {"queries": 1}}
+MORE = {
+    "checkpointer": {"state_checkpoints": 1}, "querier": {"queries": 1},
+    "resizer": {"resizes": 1, "buckets": 2, "first_buckets": 1},
+    "metadata_compactor": {"shared_metadata_table": 1, "metadata_compactions": 1},
+    "flink_job": {"writes_per_writer": 1},
+}  # fmt: skip
 
 
 def is_refused(some: tuple[str, ...]) -> bool:
@@ -52,7 +65,7 @@ def is_refused(some: tuple[str, ...]) -> bool:
 
 
 def world_of(*some: str) -> World:
-    """A world with one actor of each kind, in which each may act, beside a writer that writes twice."""
+    """A world with one actor of each kind, in which each may act, and a writer that writes twice."""
     least = {
         limit: min(value for value in values if value)
         for kind in some
@@ -114,15 +127,19 @@ def test_what_is_not_modelled_together_is_refused(some: tuple[str, ...]) -> None
 
 def test_the_boundary_lists_what_is_not_modelled_together() -> None:
     text = (files("nbcc") / "specs" / "boundary.md").read_text("utf-8")
-    for apart in APART - {frozenset({"schema_evolver", other}) for other in OTHERS}:
+    alone = ("metadata_compactor", "resizer", "schema_evolver")
+    stated = {frozenset({one, other}) for one in alone for other in OTHERS}
+    for apart in APART - stated:
         assert f"`{' + '.join(sorted(apart))}`" in text
     assert "a `schema_evolver` with any kind but `writer` and `compactor`" in text
+    assert "a `resizer` with any kind but `writer`, `compactor`, `cleaner`, `reader` and `rollbacker`" in text
+    assert "a `metadata_compactor` with any kind but `writer`, `compactor`, `reader` and `rollbacker`" in text
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_actors_of_copy_on_write_worlds_are_modelled_or_refused(kind: str) -> None:
     refused = ("schema_evolver", "cleaner", "clusterer", "compactor", "bulk_inserter", "log_compactor", "overwriter",
-               "restorer")  # fmt: skip
+               "restorer", "resizer", "flink_job")  # fmt: skip
     with pytest.raises(ValueError, match="world: ") if kind in refused else nullcontext():
         model = Model(world_of(kind).replace(table_type="COPY_ON_WRITE"))
         explore(model, list(PROMISES.values()), canary=CANARY, max_states=EARLY)

@@ -1,4 +1,4 @@
-"""Liveness on small graphs whose answer is plain, and on the model: what is owed, to whom, what only a limit ends."""
+"""Liveness on small graphs whose answer is plain, and on the model: what must happen, and what only a limit ends."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import pytest
 from nbcc.model import Model, Protocol
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.explore.components import components, numbered
-from nbcc.simulator.explore.space import Space
+from nbcc.simulator.search.explore import Verdict, explore
+from nbcc.simulator.search.explore.components import components, numbered
+from nbcc.simulator.search.explore.space import Space
 
 
 class Move(NamedTuple):
@@ -37,7 +37,7 @@ class Graph:
 
 
 class Reach(NamedTuple):
-    """The goal is reached one day; the actor `env` owes nothing; in states below `limit` a limit is to blame."""
+    """The goal is reached eventually; the actor `env` need not be fair; in states below `limit` a limit is to blame."""
 
     limit: int = 0
     name: str = "REACH"
@@ -78,7 +78,7 @@ GRAPHS = {
     "the way out is always possible, and leads back": (
         Graph(((0, 1, "a"), (1, 0, "a"), (0, 2, "b"), (1, 2, "b"), (2, 0, "a")), frozenset({2})), None,
     ),
-    "nobody owes the way out": (
+    "no fair actor takes the way out": (
         Graph(((0, 1, "a"), (1, 0, "a"), (0, 2, "env"), (1, 2, "env")), frozenset({2})), ROUND,
     ),
 }  # fmt: skip
@@ -140,14 +140,14 @@ def test_a_run_that_goes_round_is_found_wherever_it_goes(seed: int) -> None:
     short = frozenset(range(size)) - goal
     stuck = any(here not in {each[0] for each in edges} for here in short)
     some = (set(each) for count in range(1, size + 1) for each in combinations(sorted(short), count))
-    round_for_ever = any(can_stay(edges, each) for each in some)
+    goes_round = any(can_stay(edges, each) for each in some)
 
     found = explore(graph, [Reach()]).promises["REACH"]
-    assert (found.verdict is Verdict.VIOLATED) == (stuck or round_for_ever)
+    assert (found.verdict is Verdict.VIOLATED) == (stuck or goes_round)
 
 
 def can_stay(edges: list[tuple[int, int, str]], inside: set[int]) -> bool:
-    """Whether a fair run can go round in exactly these states for ever, by all steps among them."""
+    """Whether a fair run can go round in exactly these states permanently, by all steps among them."""
     within = [each for each in edges if {each[0], each[1]} <= inside]
     if not within or any(reached(within, state) != inside for state in inside):
         return False
@@ -173,7 +173,7 @@ CRASH = specs.world("crash_resume")
     ("actors", "protocol", "verdict"),
     [
         ({"writer": 1, "compactor": 2}, Protocol(), Verdict.HOLDS),
-        ({"writer": 1, "compactor": 1}, Protocol(), Verdict.HOLDS),  # nobody is left to whom the plan is owed
+        ({"writer": 1, "compactor": 1}, Protocol(), Verdict.HOLDS),  # no live actor must complete the plan
         ({"writer": 2}, Protocol(), Verdict.HOLDS),
         ({"writer": 2}, Protocol(lock_expiry="never"), Verdict.VIOLATED),
         ({"writer": 1}, Protocol(lock_expiry="never"), Verdict.HOLDS),  # the dead wait for nothing
@@ -207,8 +207,8 @@ SERVICES = {
 
 @pytest.mark.parametrize("action", SERVICES)
 def test_plans_of_dead_actors_that_no_actor_resumes_are_found(action: str) -> None:
-    """A model without the row that takes them up: another lives who would, and the plan is owed."""
-    actors, limits, said = SERVICES[action]
+    """A model without the row that takes them up: another is alive that would, so the plan must complete."""
+    actors, limits, plan = SERVICES[action]
     model = Model(CRASH.replace(actors=actors, **limits))
     rows = [row for row in model.transitions if row.action != action]
     assert len(rows) < len(model.transitions)
@@ -216,4 +216,4 @@ def test_plans_of_dead_actors_that_no_actor_resumes_are_found(action: str) -> No
     found: Any = explore(model, [PROMISES["PROGRESS"]]).promises["PROGRESS"]
 
     assert found.verdict is Verdict.VIOLATED
-    assert said in found.because
+    assert plan in found.because

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.simulator.prove.claims import judge
-from nbcc.simulator.prove.evidence import compared
+from nbcc.simulator.search.prove.evidence import compared
 from tests.search.relations import LEMMAS_OF
 from tools import proofs
+from tools.proofs.claims import judge
 
 SLOW = ("core", "ranks", "commit_time", "optimistic")
 """These take more than 15 seconds each. By day, test_prove_mutations.py judges SNAP in the core."""
@@ -26,6 +26,13 @@ def test_no_visited_step_of_the_protocol_of_a_file_breaks_a_promise_or_a_claim(n
     for promise, each in compared()[name].items():
         assert "" not in each["weaker"], promise
         assert "" not in each["stronger"], promise
+
+
+def test_the_claim_about_snapshots_covers_what_a_reader_answers() -> None:
+    """A reader that takes its time from the clock misses a write; a read as of that time shows the write later."""
+    judged = judge(LEMMAS_OF["batches"], every=True, only={"read_time = clock"})["SNAP"]
+    assert judged.broken
+    assert judged.weaker == {}
 
 
 @pytest.mark.nightly

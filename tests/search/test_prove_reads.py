@@ -9,14 +9,15 @@ import pytest
 from nbcc.model import Model, State
 from nbcc.model.kernel.merge import Fold, Ranked, evaluate, logs_of
 from nbcc.model.promises.view import view_of
-from nbcc.simulator.mutants import Mutant, applied
-from nbcc.simulator.prove import covered
-from nbcc.simulator.prove.bridge import reachable, values_of
-from nbcc.simulator.prove.finite import Explorer, Instance
-from nbcc.simulator.prove.lemmas import ranks
-from nbcc.simulator.prove.lemmas.state import GROUP, LOG, PLAN, WRITE, published
-from nbcc.simulator.prove.worlds import elements_of, models
+from nbcc.simulator.search.mutants import Mutant, applied
+from nbcc.simulator.search.prove.lemmas import ranks
+from nbcc.simulator.search.prove.lemmas.state import GROUP, LOG, PLAN, WRITE, published
+from nbcc.simulator.search.prove.worlds import models, reachable
 from tests.search.relations import BY_NAME, LEMMAS_OF, OF_FILE
+from tools.proofs import covered
+from tools.proofs.bridge import values_of
+from tools.proofs.finite import Explorer, Instance
+from tools.proofs.worlds import elements_of
 
 MOST = 100
 
@@ -57,7 +58,7 @@ def test_reads_and_windows_contain_the_logs_of_the_reads_of_the_model(name: str)
             names = Names(model, state, view, elements)
             for group in elements.elements[GROUP]:
                 logs = [log for log in elements.elements[LOG] if log[2] == group]
-                for time in range(view.clock() + 1):
+                for time in range(max(view.clock(), view.reserved()) + 1):
                     base = newest_base(relation, view, elements, group, time)
                     read = {log for log in logs if (
                         relation.visible(view, log, time) if base is None
@@ -75,7 +76,7 @@ def test_reads_and_windows_contain_the_logs_of_the_reads_of_the_model(name: str)
 
 def test_a_read_of_the_model_that_drops_newer_slices_is_seen() -> None:
     drops = Mutant(name="", about="", source="", breaks="", target="model", detector="search",
-                   replace="nbcc.model.kernel.reads:base_and_writes",
+                   replace="nbcc.model.kernel.reads:ReadRules.base_and_writes",
                    with_="lambda rules, table, group, time: (original(rules, table, group, time)[0], ())")  # fmt: skip
     with applied(drops), pytest.raises(AssertionError):
         test_reads_and_windows_contain_the_logs_of_the_reads_of_the_model("core")

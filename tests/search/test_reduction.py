@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import chain, permutations, product
 from typing import Any
 
 import pytest
 
 from nbcc.model import Model, Protocol, State, World
+from nbcc.model.kernel.table import Compaction, Plan, Write
+from nbcc.model.machine import Guard, Transition, TransitionSystem, become, marks, transition
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.conflicts import under_occ
-from nbcc.model.promises.shape import KNOWN
 from nbcc.model.promises.writers import CANARY
 from nbcc.simulator import specs
 from nbcc.simulator.cli.explore import report
-from nbcc.simulator.cli.search import Search as SearchOfUser
-from nbcc.simulator.counterexample import counterexample
-from nbcc.simulator.explore import Result, Verdict, explore
-from nbcc.simulator.explore.renaming import renamed_state
-from nbcc.simulator.explore.search import Bounds, Search
-from nbcc.simulator.explore.space import Reduced, Space
-from nbcc.simulator.explore.symmetry import Symmetry
-from nbcc.simulator.explore.symmetry_detection import Exchange, PropertyCache, pairs
-from nbcc.simulator.explore.transition_system import Guard, Transition, TransitionSystem
-from nbcc.simulator.explore.watch import Watchers
+from nbcc.simulator.cli.search import FinishedSearch
+from nbcc.simulator.lockstep.counterexample import counterexample
+from nbcc.simulator.search.explore import Result, Verdict, explore
+from nbcc.simulator.search.explore.renaming import renamed_state
+from nbcc.simulator.search.explore.search import Bounds, Search
+from nbcc.simulator.search.explore.space import Reduced, Space
+from nbcc.simulator.search.explore.symmetry import Symmetry
+from nbcc.simulator.search.explore.symmetry_detection import Exchange, PropertyCache
+from nbcc.simulator.search.explore.watch import Watchers
 
-from .pins import SIZES
+from .pins import SIZES, pairs
 
 EVERY = list(PROMISES.values())
 SHAPED = [promise for promise in EVERY if promise.shape]
@@ -80,7 +79,7 @@ NOTHING_TO_REDUCE = {
     "archiving_readers", "metadata_rollback", "restores_compacted", "restores_log_compaction",
     "restores_log_compaction_small", "rollback_archived", "savepoints_archived",
 }  # fmt: skip
-"""No two actors are alike there, and somebody looks at each of their steps."""
+"""No two actors are alike there, and each of their steps is observed."""
 BIG = {"two groups", "shapes that differ"}
 """Crews of many states."""
 SOME_CREWS = [pytest.param(crew, marks=pytest.mark.nightly if crew in BIG else ()) for crew in CREWS]
@@ -134,10 +133,10 @@ def test_exchanging_is_admitted_where_it_commutes_everywhere(crew: str) -> None:
     model = Model(CREWS[crew])
     admitted = {frozenset((a, b)) for each in Symmetry(model, EVERY).classes for a in each for b in each if a != b}
     states = walked(Space(model))[::5]
-    said = PropertyCache(model, [promise for promise in EVERY if not promise.unfit(model)])
+    cache = PropertyCache(model, [promise for promise in EVERY if not promise.unfit(model)])
 
     for names in pairs(model):
-        exchange = Exchange(said, names)
+        exchange = Exchange(cache, names)
         broken = next((why for state in states if (why := exchange.difference(state))), None)
         assert (broken is None) == (frozenset(names) in admitted), broken
     assert bool(admitted) == (crew != "shapes that differ")
@@ -185,16 +184,17 @@ def parade() -> TransitionSystem:
     """Four actors whose names come to stand in two sets, in a row, and in each other's components."""
 
     def rows() -> Iterator[Transition]:
-        def joined(own: str, club: Any, sick: Any, ill: int, me: str) -> tuple[Any, ...]:
-            return "in", club | {me}, sick | {(me, ill), (ill, me)} if ill else sick
+        def joined(me: str, club: Any, sick: Any, *, ill: int) -> dict[str, Any]:
+            return {"own": "in", "club": club | {me}, "sick": sick | {(me, ill), (ill, me)} if ill else sick}
 
-        out, inside = (Guard("its turn", lambda own, at=at: own == at) for at in ("out", "in"))
+        def marched(me: str, row: tuple[str, ...]) -> dict[str, Any]:
+            return {"own": row[-1] if row else "first", "row": (*row, me)}
+
+        out, inside = Guard("its turn", lambda own: own == "out"), Guard("its turn", lambda own: own == "in")
         for me in NAMES:
-            three = (me, "club", "sick")
-            yield Transition("joins", me, three, three, (out,), partial(joined, me=me),
-                      arguments=lambda *_: [(("ill", badly),) for badly in range(3)])  # fmt: skip
-            yield Transition("marches", me, (me, "row"), (me, "row"), (inside,),
-                      lambda own, row, me=me: (row[-1] if row else "first", (*row, me)))  # fmt: skip
+            yield transition("joins", me, guards=[out], effect=joined, changes=("own", "club", "sick"),
+                             arguments=lambda: [(("ill", badly),) for badly in range(3)])  # fmt: skip
+            yield transition("marches", me, guards=[inside], effect=marched, changes=("own", "row"))
 
     first = {"club": frozenset(), "sick": frozenset(), "row": (), **dict.fromkeys(NAMES, "out")}
     return TransitionSystem(first, rows(), {"actor": NAMES})
@@ -202,8 +202,8 @@ def parade() -> TransitionSystem:
 
 def alone() -> TransitionSystem:
     """Two actors, and nothing that could name them."""
-    rows = (Transition("goes", me, (me,), (me,), (Guard("here", lambda own: own == "here"),), lambda own: ("gone",))
-            for me in NAMES[:2])  # fmt: skip
+    here = Guard("here", lambda own: own == "here")
+    rows = (transition("goes", me, guards=[here], effect=become("gone")) for me in NAMES[:2])
     return TransitionSystem(dict.fromkeys(NAMES[:2], "here"), rows, {"actor": NAMES[:2]})
 
 
@@ -211,23 +211,25 @@ def numbered() -> TransitionSystem:
     """Two actors; a component that is a number first names the last who acted."""
 
     def rows() -> Iterator[Transition]:
+        def acts(me: str) -> dict[str, str]:
+            return {"own": "in", "last": me}
+
+        out, was = Guard("out", lambda own: own == "out"), Guard("last", lambda me, last: last == me)
         for me in NAMES[:2]:
-            out, was = Guard("out", lambda own, last: own == "out"), Guard("last", lambda own, last, me=me: last == me)
-            yield Transition("acts", me, (me, "last"), (me, "last"), (), lambda own, last, me=me: ("in", me), (out,))
-            yield Transition("goes", me, (me, "last"), (me,), (), lambda own, last: ("gone",), (was,))
+            yield transition("acts", me, guards=[out], effect=acts, changes=("own", "last"))
+            yield transition("goes", me, guards=[was], effect=become("gone"))
 
     return TransitionSystem({"last": 0, **dict.fromkeys(NAMES[:2], "out")}, rows(), {"actor": NAMES[:2]})
 
 
 class Stranding(TransitionSystem):
-    """An actor may lose its way where nobody sees it, instead of doing its work."""
+    """An actor may get stuck in an unobserved step instead of doing its work."""
 
     def __init__(self) -> None:
         ready = Guard("ready", lambda own: own == "ready")
-        works = Transition(
-            "works", "a1", ("a1", "board"), ("a1", "board"), (ready,), lambda own, board: ("done", board + 1)
-        )
-        strays = Transition("strays", "a1", ("a1",), ("a1",), (ready,), lambda own: ("lost",))
+        works = transition("works", "a1", guards=[ready], changes=("own", "board"),
+                           effect=lambda board: {"own": "done", "board": board + 1})  # fmt: skip
+        strays = transition("strays", "a1", guards=[ready], effect=become("lost"))
         super().__init__({"board": 0, "a1": "ready"}, (works, strays), {})
 
     def finished(self, state: State) -> bool:
@@ -247,7 +249,7 @@ def test_a_deadlock_of_an_unobserved_actor_is_found() -> None:
         pytest.param(lambda: Model(CREWS["two groups"]), 300, id="two kinds"),
         pytest.param(lambda: specs.system("occ_retry", "occ"), 7, id="who names another"),
         pytest.param(parade, 7, id="sets"),
-        pytest.param(alone, 1, id="nobody else"),
+        pytest.param(alone, 1, id="no other actor"),
         pytest.param(numbered, 1, id="a number first"),
     ],
 )
@@ -304,7 +306,7 @@ WITHOUT_SHAPES = {
 def test_a_shape_says_the_same_of_all_its_states(world: str, protocol: str, every: int) -> None:
     """Judged one by one, promises say of every state what they say of the first of its shape. And each has a shape."""
     model = model_of(world, protocol)
-    said: dict[Any, Any] = {}
+    verdicts: dict[Any, Any] = {}
     for state in walked(Space(model))[::every]:
         for promise in SHAPED:
             assert promise.shape is not None
@@ -316,7 +318,7 @@ def test_a_shape_says_the_same_of_all_its_states(world: str, protocol: str, ever
                 if shape is None:
                     assert promise.name in WITHOUT_SHAPES.get(world, ())
                     continue
-                assert said.setdefault((promise.name, shape), broken) == broken
+                assert verdicts.setdefault((promise.name, shape), broken) == broken
                 continue
             for step, after in model.successors(state):
                 broken = promise.holds(model, state, step, after) is not None
@@ -324,17 +326,19 @@ def test_a_shape_says_the_same_of_all_its_states(world: str, protocol: str, ever
                 if shape is None:
                     assert promise.name in WITHOUT_SHAPES.get(world, ())
                     break
-                assert said.setdefault((promise.name, step.action, shape), broken) == broken
+                assert verdicts.setdefault((promise.name, step.action, shape), broken) == broken
 
 
 def test_every_field_of_what_is_published_or_planned_is_known_to_shapes() -> None:
     """Otherwise no state has a shape, and every search silently judges every state, which is slower."""
-    assert {each: each._fields for each in KNOWN} == KNOWN
+    assert {each: getattr(each, "_fields", ()) for each in marks.SHAPED} == marks.SHAPED
+    assert {Write, Plan, Compaction} <= marks.SHAPED.keys()
 
 
 def test_what_is_not_proven_shortest_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbcc.simulator.explore.search.MemoryBound.reached", lambda self, table: "no memory left")
-    monkeypatch.setattr("nbcc.simulator.explore.search.CHECK_EVERY", 120)
+    search = "nbcc.simulator.search.explore.search"
+    monkeypatch.setattr(f"{search}.MemoryBound.reached", lambda self, table: "no memory left")
+    monkeypatch.setattr(f"{search}.CHECK_EVERY", 120)
     model = model_of("demo", "tombstones-dropped")
     result = explore(model, [PROMISES["SNAP"]], reduce=True)
     found = result.promises["SNAP"]
@@ -342,5 +346,5 @@ def test_what_is_not_proven_shortest_says_so(monkeypatch: pytest.MonkeyPatch) ->
     assert found.verdict is Verdict.VIOLATED
     assert (found.because or "").endswith("(not proven shortest: no memory left)")
     trace = counterexample(model, found.trace or (), "SNAP")
-    said = next(report(SearchOfUser("demo", "tombstones-dropped", model, result), {"SNAP": trace}))
-    assert f"{trace.because} (not proven shortest: no memory left) (" in said
+    text = next(report(FinishedSearch("demo", "tombstones-dropped", model, result), {"SNAP": trace}))
+    assert f"{trace.because} (not proven shortest: no memory left) (" in text

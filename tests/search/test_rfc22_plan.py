@@ -1,8 +1,8 @@
 """RFC-22's test plan as worlds: table type x concurrency mode x clean-up of failed writes x with and without metadata
 table, with an incremental pull.
 
-Asynchronous cleaning is a cleaner beside the writers. Rows with a metadata table are the model's alone: the engine
-writes no such table. What the RFC says it does not promise is shown broken, with the interleaving.
+Asynchronous cleaning is a cleaner concurrent with the writers. Rows with a metadata table are the model's alone: the
+engine writes no such table. What the RFC says it does not promise is shown broken, with the interleaving.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import pytest
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.isolation import ANOMALIES
-from nbcc.simulator.crosscheck.check import CheckOptions, run
-from nbcc.simulator.explore import Verdict, explore
-from nbcc.simulator.systems.registry import factory
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.search.explore import Verdict, explore
 
 from .pins import search, violated
 
@@ -60,18 +60,18 @@ def test_the_engine_does_the_same_row_by_row(table: str, mode: str) -> None:
 @pytest.mark.parametrize("policy", ["lazy", "eager"])
 @pytest.mark.parametrize("mode", MODES)
 def test_a_row_of_the_plan_with_asynchronous_cleaning(mode: str, policy: str, metadata: int) -> None:
-    """Whatever is cleaned beside the writers, no read at or after the horizon misses a file."""
+    """Concurrently with every clean, no read at or after the horizon misses a file."""
     world, protocol = of("MERGE_ON_READ", mode, policy, metadata)
     actors = {**world.actors, "compactor": 1, "cleaner": 1}
-    beside = world.replace(actors=actors, compactions=1, cleans=1, commits_retained=1, retries=0)
-    result = search(Model(beside, protocol))
+    with_services = world.replace(actors=actors, compactions=1, cleans=1, commits_retained=1, retries=0)
+    result = search(Model(with_services, protocol))
     assert violated(result) == {}
     assert result.deadlock is None
     if mode == "single writer":
         assert result.promises["CLEAN"].verdict is Verdict.HOLDS
 
 
-# Who rolls back whatever is pending takes the living for dead, and Hudi forces LAZY where there are several writers.
+# A writer that rolls back every pending write also undoes those of live writers; with several writers Hudi forces LAZY.
 FAILING = [
     pytest.param(mode, policy, metadata, marks=pytest.mark.nightly if policy == "eager" and mode in OPTIMISTIC else ())
     for mode, policy, metadata in product(MODES, ("lazy", "eager"), (0, 1))
@@ -82,15 +82,15 @@ FAILING = [
 def test_a_row_of_the_plan_with_a_writer_that_fails(mode: str, policy: str, metadata: int) -> None:
     """Eagerly a living writer is rolled back (REC); what is read is right under both, with either table."""
     world, protocol = of("MERGE_ON_READ", mode, policy, metadata)
-    beside = world.replace(actors={**world.actors, "rollbacker": 1}, stalls=1, rollbacks=1, retries=0)
-    result = search(Model(beside, protocol))
+    with_rollbacks = world.replace(actors={**world.actors, "rollbacker": 1}, stalls=1, rollbacks=1, retries=0)
+    result = search(Model(with_rollbacks, protocol))
     assert violated(result) == ({"REC": 2} if policy == "eager" else {})
     assert result.promises["SNAP"].verdict is Verdict.HOLDS
     assert result.deadlock is None
 
 
 def test_what_is_not_promised_unique_keys_of_two_writers_that_insert() -> None:
-    """Guarantee 1: whoever finds a bucket empty begins a file group there."""
+    """Guarantee 1: each writer that finds a bucket empty begins a file group there."""
     model = Model(World(actors={"writer": 2}), Protocol(concurrency="occ", file_ids="generated", conflict_by="file_id"))
     found = explore(model, [PROMISES["KEY"]]).promises["KEY"]
     assert (found.verdict, found.steps) == (Verdict.VIOLATED, 14)

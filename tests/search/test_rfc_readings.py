@@ -15,7 +15,7 @@ from nbcc.model.mechanisms.bulk_insert.rules import loaded
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.view import View
 from nbcc.simulator import specs
-from nbcc.simulator.explore import explore
+from nbcc.simulator.search.explore import explore
 from tools.rfc_readings import ANSWERS, compare
 
 FINDINGS = Path(__file__).parents[2] / "specs" / "findings"
@@ -82,7 +82,7 @@ def test_a_form_differs_from_the_promise_first_here(form: str, answer: str) -> N
     assert found.difference or found.states == 415, "every state was looked at"
 
 
-def test_forms_of_slicing_and_reading_agree_with_each_other_where_nothing_is_said() -> None:
+def test_forms_of_slicing_and_reading_agree_with_each_other_where_the_text_is_silent() -> None:
     """The corner cases: no barrier equals a completion; a group that begins with a base file; no compaction."""
     model = Model(specs.world("demo"))
     assert explore(model, [PROMISES["MONO"]]).promises["MONO"].steps is None
@@ -107,11 +107,11 @@ def test_a_finding_is_what_its_command_finds(page: Path) -> None:
     for part in ("Text", "Property", "Run", "Expected", "Actual", "Why minimal", "Command", "Remedy"):
         assert f"**{part}.**" in text, part
     [(world, protocol, promise)] = re.findall(r"`nbcc explore (\S+) --protocol (\S+) --promise (\w+)`", text)
-    told = re.search(r"\*\*Run\.\*\* (\d+) steps", text)
-    assert told is not None
+    stated = re.search(r"\*\*Run\.\*\* (\d+) steps", text)
+    assert stated is not None
     model = specs.system(world, protocol)
     assert isinstance(model, Model)
-    assert explore(model, [PROMISES[promise]]).promises[promise].steps == int(told[1])
+    assert explore(model, [PROMISES[promise]]).promises[promise].steps == int(stated[1])
 
 
 def test_links_of_the_findings_lead_somewhere() -> None:

@@ -13,7 +13,7 @@ from nbcc.model.machine.state import Coding, UndeclaredRead
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.promise import NotJudged
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Verdict, explore, worst
+from nbcc.simulator.search.explore import Verdict, explore, worst
 
 
 class Tick(NamedTuple):
@@ -124,12 +124,12 @@ def test_a_canary_that_lives_makes_every_proof_worthless() -> None:
 
 
 def test_progress_is_reported() -> None:
-    told: list[tuple[int, int, int, int]] = []
-    explore(Counters(100), progress=lambda *figures: told.append(figures))
+    reports: list[tuple[int, int, int, int]] = []
+    explore(Counters(100), progress=lambda *figures: reports.append(figures))
 
-    assert told
-    assert [each[:3] for each in told] == sorted(each[:3] for each in told)
-    assert told[-1][3] == 0
+    assert reports
+    assert [each[:3] for each in reports] == sorted(each[:3] for each in reports)
+    assert reports[-1][3] == 0
 
 
 @pytest.mark.parametrize(
@@ -181,19 +181,19 @@ def test_the_worst_verdict_speaks_for_all(several: list[Verdict], one: Verdict) 
 
 def test_the_json_of_a_search() -> None:
     result = explore(specs.system("demo", "unsettled-read"), list(PROMISES.values()))
-    told = json.loads(json.dumps(result.to_json("demo", "unsettled-read")))
+    report = json.loads(json.dumps(result.to_json("demo", "unsettled-read")))
 
-    assert {name: told[name] for name in ("format", "world", "protocol", "distinct", "generated", "depth")} == {
+    assert {name: report[name] for name in ("format", "world", "protocol", "distinct", "generated", "depth")} == {
         "format": 1, "world": "demo", "protocol": "unsettled-read", "distinct": 415, "generated": 595, "depth": 19,
     }  # fmt: skip
-    travel = told["promises"]["TRAVEL"]
+    travel = report["promises"]["TRAVEL"]
     assert (travel["verdict"], travel["steps"], travel["bound"]) == (
         "VIOLATED", 6, "415 states, 595 generated, depth 19",
     )  # fmt: skip
     assert travel["trace"][2] == {
         "actor": "w1", "action": "writer_writes_log", "args": {"group": 0, "version": 1},
     }  # fmt: skip
-    assert told["promises"]["SNAP"] == {
+    assert report["promises"]["SNAP"] == {
         "verdict": "HOLDS", "bound": travel["bound"], "steps": None, "trace": None, "because": None,
     }  # fmt: skip
 

@@ -10,11 +10,12 @@ import pytest
 
 from nbcc.model import Model
 from nbcc.simulator import specs
-from nbcc.simulator.explore import explore
-from nbcc.simulator.explore.quotient import Edge, Quotient
-from nbcc.simulator.explore.renaming import renamed_state, renamed_step
-from nbcc.simulator.explore.symmetry_detection import pairs
-from nbcc.simulator.explore.tours import tours
+from nbcc.simulator.search.explore import explore
+from nbcc.simulator.search.explore.quotient import Edge, Quotient
+from nbcc.simulator.search.explore.renaming import renamed_state, renamed_step
+from nbcc.simulator.search.explore.tours import tours
+
+from .pins import pairs
 
 WORLDS = ("demo", "occ_retry", "cleaning_crash")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from examples.two_phase_commit import TwoPhaseCommit
-from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.search.explore import Verdict, explore
 
 SIZES = {3: (288, 1_146, 11), 5: (8_832, 58_146, 17), 7: (296_448, 2_744_706, 23)}
 

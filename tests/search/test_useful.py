@@ -8,9 +8,10 @@ import pytest
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES
-from nbcc.simulator import mutants, specs
-from nbcc.simulator.explore import Result, Verdict
-from nbcc.simulator.explore.jobs import SearchJob, run_job
+from nbcc.simulator import specs
+from nbcc.simulator.search import mutants
+from nbcc.simulator.search.explore import Result, Verdict
+from nbcc.simulator.search.jobs import SearchJob
 
 CANNOT_ACT = "{0} is due, {1} is idle and the lock is free, but {1} cannot act"
 REFUSED = {
@@ -57,8 +58,8 @@ REFUSED = {
 def searched(name: str, world: str, promise: str, *, reduced: bool) -> Result:
     under = Protocol.from_mapping({**mutants.load(name).protocol})
     job = SearchJob(world=world, protocol=under, promises=(promise,), reduce=reduced)
-    assert run_job(job).promises[promise].verdict is Verdict.HOLDS
-    return run_job(replace(job, mutant=name))
+    assert job.run().promises[promise].verdict is Verdict.HOLDS
+    return replace(job, mutant=name).run()
 
 
 @pytest.mark.parametrize("reduced", [False, True])
@@ -72,7 +73,7 @@ def test_each_clause_refuses_its_mutant(name: str, reduced: bool) -> None:
 def test_the_change_log_is_judged_by_both_of_its_states() -> None:
     """The before-image too, which no other read shows."""
     world = World(actors={"writer": 1}, writes_per_writer=2)
-    result = run_job(SearchJob(world=world, mutant="change-log-of-an-earlier-state"))
+    result = SearchJob(world=world, mutant="change-log-of-an-earlier-state").run()
     assert [name for name, each in result.promises.items() if each.verdict is Verdict.VIOLATED] == ["CDC"]
 
 
@@ -80,7 +81,7 @@ def test_the_change_log_is_judged_by_both_of_its_states() -> None:
 def test_a_promise_about_services_leaves_the_reduction_as_it_is(world: str) -> None:
     """USEFUL reads the state of its services only after the search, so that their private steps stay private."""
     others = tuple(name for name in PROMISES if name != "USEFUL")
-    sizes = [run_job(SearchJob(world=world, promises=names, reduce=True)).distinct for names in (others, ())]
+    sizes = [SearchJob(world=world, promises=names, reduce=True).run().distinct for names in (others, ())]
     assert sizes[0] == sizes[1]
 
 

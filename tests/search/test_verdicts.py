@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 
 from nbcc.simulator import specs
-from nbcc.simulator.verdicts import DEPTHS, MatrixRow, accepted, believable, load, matrix, row_data, to_data, within
+from nbcc.simulator.lockstep.findings import confirmed
+from nbcc.simulator.search.verdicts import (
+    DEPTHS,
+    MatrixRow,
+    accepted,
+    believable,
+    load,
+    matrix,
+    row_data,
+    to_data,
+    within,
+)
 
 from .pins import SIZES
 
@@ -22,7 +33,7 @@ SOME = ("base-instant-naming", "occ-services-first")
 
 def test_some_rows_are_what_was_accepted() -> None:
     found = matrix("quick", [specs.protocol_file(name) for name in SOME], workers=WORKERS)
-    some = believable(within(found, "quick"), accepted())
+    some = believable(confirmed(within(found, "quick")), accepted())
     known = load("quick")["protocols"]
     assert {row.name: without_reasons(row_data(row)) for row in some} == {
         name: without_reasons(known[name]) for name in SOME
@@ -52,7 +63,7 @@ def searched() -> tuple[MatrixRow, ...]:
 
 @pytest.fixture(scope="module")
 def quick(searched: tuple[MatrixRow, ...]) -> tuple[MatrixRow, ...]:
-    return believable(within(searched, "quick"), accepted())
+    return believable(confirmed(within(searched, "quick")), accepted())
 
 
 @pytest.mark.nightly

@@ -8,8 +8,8 @@ import pytest
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.promises import PROMISES, waits
-from nbcc.simulator import mutants
-from nbcc.simulator.explore import Verdict, explore
+from nbcc.simulator.search import mutants
+from nbcc.simulator.search.explore import Verdict, explore
 
 WAIT = PROMISES["WAIT"]
 COMPACTED = World(actors={"writer": 2, "compactor": 1}, compactions=1)

@@ -6,8 +6,7 @@ from nbcc.model import Model, Protocol
 from nbcc.model.mechanisms.insert_overwrite import replaced
 from nbcc.model.promises.view import view_of
 from nbcc.simulator import specs
-
-from .test_actions import reachable
+from tests.builders.reachable import reachable
 
 
 def test_a_window_with_a_replace_is_the_state_after_unless_it_begins_after_the_request() -> None:

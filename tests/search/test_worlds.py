@@ -11,7 +11,7 @@ from nbcc.model import Model, Protocol, World
 from nbcc.model.mechanisms.endless import Endless
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
-from nbcc.simulator.explore import Result, Verdict, explore
+from nbcc.simulator.search.explore import Result, Verdict, explore
 
 from .pins import SIZES, search, violated
 
@@ -70,6 +70,11 @@ def test_the_size_is_the_pinned_one(name: str) -> None:
     assert (result.distinct, result.generated, result.depth) == tuple(
         pinned[n] for n in ("distinct", "generated", "depth")
     )
+
+
+def test_a_clean_keeps_the_inputs_of_a_pending_log_compaction_that_an_overwrite_has_hidden() -> None:
+    """Searched again, without `searched`, so that the mutant `clean-forgets-planned-inputs` is seen."""
+    assert violated(search(specs.system("replaces_cleaned"))) == {}
 
 
 def test_serial_scheduling_loses_nothing_and_lets_a_compactor_wait_for_writers() -> None:

@@ -9,7 +9,7 @@ import pytest
 from nbcc.model.assembly import rules_of
 from nbcc.model.kernel.planning import plan
 from nbcc.model.kernel.table import GroupPlan, Plan, Table, Write
-from nbcc.model.mechanisms.occ.conflicts import Attempt, conflicting
+from nbcc.model.mechanisms.occ.conflicts import UncheckedWrite, conflicting
 from nbcc.simulator.workload.rules import PROTOCOL, conflicts, logs_taken
 
 
@@ -24,7 +24,7 @@ def test_the_newest_write_of_each_group_decides_a_conflict(seed: int) -> None:
     mine, sealed = tuple(chance.sample(range(4), 2)), chance.randrange(7)
     newest = {group: number for number, write in enumerate(history) for group in write.groups}
     later = [(group, newest[group]) for group in mine if newest.get(group, -1) >= sealed]
-    whole = conflicting(history, (), Attempt(mine, (), sealed), PROTOCOL)
+    whole = conflicting(history, (), UncheckedWrite(mine, (), sealed), PROTOCOL)
     assert (bool(later) and conflicts(later, mine)) == (whole is not None)
 
 

@@ -54,6 +54,8 @@ class Indexer(NamedTuple):
     records: tuple[Any, ...] = ()
 
 
+INDEXER = Kind(name="indexer", prefix="i", first=Indexer(), in_random_worlds=(0, 1))
+
 Plans = tuple[IndexPlan, ...]
 PLANNED = "about to build"
 
@@ -123,7 +125,7 @@ def pending_indexes(pending_instants: Iterable[Instant], indexes: Plans, publish
 
 MECHANISM = Mechanism(
     compose=compose,
-    kinds=(Kind(name="indexer", prefix="i", first=Indexer(), in_random_worlds=(0, 1)),),
+    kinds=(INDEXER,),
     options=Indexing,
     limits=Indexes,
     actions=(

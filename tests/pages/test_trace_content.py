@@ -11,14 +11,14 @@ import pytest
 from nbcc.model import Protocol, Record
 from nbcc.model.mechanisms import kinds
 from nbcc.simulator.trace import Trace
+from nbcc.simulator.view.content import ContentRow, FileName, PageContent, WrongAnswer, value_at
 from nbcc.simulator.view.figure import figure
-from nbcc.simulator.view.frames import document
 from nbcc.simulator.view.page import embedded, plain
 from nbcc.simulator.view.rows import letter
 from nbcc.simulator.view.services import SERVICES
 from nbcc.simulator.view.style import SURFACES, css_variables, hues
 from nbcc.simulator.view.svg import svg
-from nbcc.simulator.view.trace_scene import value_at
+from nbcc.simulator.view.trace_content import content_of
 
 from . import traces
 from .traces import trace_of
@@ -27,11 +27,10 @@ READER: dict[str, Any] = {"actors": {"writer": 2, "reader": 1}}
 WRITERS: dict[str, Any] = {"actors": {"writer": 2}}
 
 
-def story_of(told: dict[str, Any]) -> dict[str, Any]:
-    own = told["views"][0]
-    number = value_at(own["answers"], told["breaking"])[2]
-    explanation: dict[str, Any] = own["explanations"][number]
-    return explanation
+def wrong_answer_of(content: PageContent) -> WrongAnswer:
+    found = content.explanation_at(content.breaking)
+    assert found is not None
+    return found
 
 
 @pytest.mark.parametrize(
@@ -104,49 +103,52 @@ def story_of(told: dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_a_weak_choice_in_words(trace: Trace, sentence: str, rule: str, right: str) -> None:
-    told = document(trace)
-    explanation = story_of(told)
+    content = content_of(trace)
+    explanation = wrong_answer_of(content)
 
-    assert plain(told["sentence"]) == sentence
-    assert plain(explanation["captions"][2]) == rule
-    assert plain(explanation["right"]) == right
-    assert explanation["file"] in told["views"][0]["files"]
-    assert explanation["stop"] in told["views"][0]["files"]
+    assert plain(content.sentence) == sentence
+    assert plain(explanation.captions[2]) == rule
+    assert plain(explanation.right) == right
+    assert explanation.file in content.own.files
+    assert explanation.stop in content.own.files
 
 
 @pytest.mark.parametrize(
     ("trace", "wins", "source_file", "barrier"),
     [
-        (traces.lost_row(), "It wins over k1=A, completed earlier (t3).", "base 0/4", 4),
-        (traces.resurrected_row(), "It wins over k1=B by ordering, 2 > 1.", "log 0/1.1", 0),
-        (traces.torn_snapshot(), "It wins over k1=B by ordering, 2 > 1.", "log 0/1.1", 0),
+        (traces.lost_row(), "It wins over k1=A, completed earlier (t3).", FileName("base", 0, 4), 4),
+        (traces.resurrected_row(), "It wins over k1=B by ordering, 2 > 1.", FileName("log", 0, 1, 1), 0),
+        (traces.torn_snapshot(), "It wins over k1=B by ordering, 2 > 1.", FileName("log", 0, 1, 1), 0),
     ],
 )
 def test_why_a_row_must_be_read_and_where_the_other_came_from(
-    trace: Trace, wins: str, source_file: str, barrier: int
+    trace: Trace, wins: str, source_file: FileName, barrier: int
 ) -> None:
-    told = document(trace)
-    explanation = story_of(told)
-    assert plain(explanation["captions"][0]).endswith(wins)
-    assert (explanation["source_file"], explanation["barrier"]) == (source_file, barrier)
-    assert source_file in told["views"][0]["files"]
+    content = content_of(trace)
+    explanation = wrong_answer_of(content)
+    assert plain(explanation.captions[0]).endswith(wins)
+    assert (explanation.source_file, explanation.barrier) == (source_file, barrier)
+    assert source_file in content.own.files
 
 
-def test_again_is_said_of_a_row_that_could_be_read_before_the_delete() -> None:
+def test_a_row_that_could_be_read_before_the_delete_is_returned_again() -> None:
     put = {"w1": Record(1, None, True), "w2": Record(1, "A")}
     batches = {(actor, 1): {(0, 1): {"k1": record}} for actor, record in put.items()}
-    told = document(replace(traces.lost_row(), batches=batches))
-    assert plain(told["sentence"]) == (
+    content = content_of(replace(traces.lost_row(), batches=batches))
+    assert plain(content.sentence) == (
         "w1's delete of k1 was acknowledged at step 13; every snapshot from step 18 on returns k1=A again."
     )
 
 
 def test_what_became_of_a_compacted_row_and_of_a_skipped_one() -> None:
-    reasons = {}
+    reasons = []
     for trace in (traces.lost_row(), traces.resurrected_row()):
-        files = document(trace)["views"][0]["files"]
-        reasons.update({(trace.handle, name): value_at(files[name], 18)[1] for name in ("log 0/1.1", "log 0/2.1")})
-    assert list(reasons.values()) == [
+        files = content_of(trace).own.files
+        for name in (FileName("log", 0, 1, 1), FileName("log", 0, 2, 1)):
+            state = value_at(files[name], 18)
+            assert state is not None
+            reasons.append(state.reason)
+    assert reasons == [
         "requested t1 < barrier t4: skipped",
         "in base t4",
         "",
@@ -155,7 +157,7 @@ def test_what_became_of_a_compacted_row_and_of_a_skipped_one() -> None:
 
 
 def test_a_listing_is_an_interval_that_sees_and_misses() -> None:
-    assert document(traces.torn_snapshot())["listings"] == [["r1", 9, 14, [1], [2]]]
+    assert content_of(traces.torn_snapshot()).listings == [("r1", 9, 14, [1], [2])]
 
 
 def test_small_text_has_contrast_enough() -> None:
@@ -180,38 +182,39 @@ def test_small_text_has_contrast_enough() -> None:
 
 def test_the_same_steps_under_the_default_keep_every_promise_or_cannot_happen() -> None:
     for trace in (traces.lost_row(), traces.resurrected_row(), traces.torn_snapshot(), traces.unstable_as_of()):
-        own, right = document(trace)["views"]
-        assert [promise["name"] for promise in own["promises"] if promise["step"]]
-        assert not [promise["name"] for promise in right["promises"] if promise["step"]]
-        last = right["answers"][-1][1]
-        assert right["stopped"] or (last[2] is None and last[0] is not None)
+        own, right = content_of(trace).views
+        assert [promise.name for promise in own.promises if promise.step]
+        assert not [promise.name for promise in right.promises if promise.step]
+        last = right.answers[-1][1]
+        assert right.stopped or (last is not None and last.explanation is None and last.must is not None)
 
 
 def test_rows_that_come_with_the_trace_are_shown_as_they_are() -> None:
-    told = document(traces.hostile_names())
-    must, got, _ = value_at(told["views"][0]["answers"], told["breaking"])
-    assert must == [["<script>alert(1)</script>", "</script><img src=x onerror=document.title='owned'>", 1, 1]]
-    assert got == [["<script>alert(1)</script>", "&amp;", 2, 1]]
+    content = content_of(traces.hostile_names())
+    answer = value_at(content.own.answers, content.breaking)
+    assert answer is not None
+    key, image = "<script>alert(1)</script>", "</script><img src=x onerror=document.title='owned'>"
+    assert (answer.must, answer.got) == ((ContentRow(key, image, 1, 1),), (ContentRow(key, "&amp;", 1, 2),))
 
 
 def test_a_trace_that_breaks_nothing_has_no_thread() -> None:
-    told = document(trace_of("w1*6 c1*6", {}))
-    assert told["verdict"] == "HOLDS"
-    assert plain(told["sentence"]) == "No promise is broken in this run."
-    assert len(told["views"]) == 1
-    assert "d0112b" not in svg(figure(told))
+    content = content_of(trace_of("w1*6 c1*6", {}))
+    assert content.verdict == "HOLDS"
+    assert plain(content.sentence) == "No promise is broken in this run."
+    assert len(content.views) == 1
+    assert "d0112b" not in svg(figure(content))
 
 
 def test_a_step_that_does_not_fit_stops_the_run_there() -> None:
     trace = trace_of("w1*6", {})
     misfit = Trace(world=trace.world, protocol=trace.protocol, steps=(*trace.steps[:2], *trace.steps[3:]))
-    own = document(misfit)["views"][0]
-    assert own["stopped"] == (3, ("w1 must be written",))
+    own = content_of(misfit).own
+    assert own.stopped == (3, ("w1 must be written",))
 
 
 def test_a_system_carries_its_observations_from_the_step_that_showed_them() -> None:
-    told = document(traces.three_systems())
-    assert told["systems"][2] == {"name": "hudi", "answers": [[18, [["k1", "B"]]]]}
+    content = content_of(traces.three_systems())
+    assert content.systems[2] == ("hudi", [(18, [("k1", "B")])])
 
 
 def test_embedded_data_ends_no_script_and_is_the_same_json() -> None:
@@ -222,7 +225,7 @@ def test_embedded_data_ends_no_script_and_is_the_same_json() -> None:
 
 
 def test_the_figure_escapes_what_it_shows() -> None:
-    picture = svg(figure(document(traces.hostile_names())))
+    picture = svg(figure(content_of(traces.hostile_names())))
     assert "<script" not in picture
     assert "&lt;script&gt;" in picture
 
@@ -239,13 +242,13 @@ def test_letters_never_run_out() -> None:
 
 
 def test_an_instant_is_called_what_its_actor_does_and_barriers_are_drawn_of_plans_alone() -> None:
-    replaced = document(trace_of("w1*6 over1*4", {}, "", actors={"writer": 1, "overwriter": 1}))
-    assert {actor: word for actor, (word, _) in replaced["services"].items()} == {"over1": "replace"}
+    replaced = content_of(trace_of("w1*6 over1*4", {}, "", actors={"writer": 1, "overwriter": 1}))
+    assert {actor: word for actor, (word, _) in replaced.services.items()} == {"over1": "replace"}
     picture = svg(figure(replaced))
     assert ">replace<" in picture
     assert "barrier t3" in picture
     assert "compaction" not in picture
-    undone = document(trace_of("w1*6 save1*2 w1*6 rest1*3", {}, "",
+    undone = content_of(trace_of("w1*6 save1*2 w1*6 rest1*3", {}, "",
                                actors={"writer": 1, "savepointer": 1, "restorer": 1},
                                writes_per_writer=2, savepoints=1, restores=1))  # fmt: skip
     assert ">restore<" in svg(figure(undone))
@@ -253,27 +256,33 @@ def test_an_instant_is_called_what_its_actor_does_and_barriers_are_drawn_of_plan
 
 
 def test_every_actor_with_instants_of_its_own_has_a_word_or_writes_rows() -> None:
-    silent = {"archiver", "checkpointer", "consumer", "querier", "reader", "savepointer", "stream"}
+    silent = {
+        "archiver", "checkpointer", "consumer", "cutter", "flink_job", "metadata_compactor", "querier", "reader",
+        "savepointer", "stream",
+    }  # fmt: skip
     assert {kind for kind in kinds() if kind not in SERVICES} == {"writer", "bulk_inserter"} | silent
 
 
 def test_a_base_file_of_a_copy_on_write_table_shows_what_its_write_made_of_the_one_before() -> None:
     table: dict[str, Any] = {"actors": {"writer": 1}, "writes_per_writer": 2, "table_type": "COPY_ON_WRITE"}
-    told = document(trace_of("w1*12", {}, "", **table))["views"][0]["files"]
-    bases = {name: history[-1][1][2] for name, history in told.items() if name.startswith("base ")}
-    assert [[row[1:] for row in rows] for rows in bases.values()] != [[], []]
+    content = content_of(trace_of("w1*12", {}, "", **table)).own.files
+    last = [history[-1][1] for name, history in content.items() if name.kind == "base"]
+    bases = [[row[1:] for row in state.rows] for state in last if state]
+    assert bases != [[], []]
     assert len(bases) == 2
-    assert all(rows for rows in bases.values()), bases
+    assert all(bases), bases
 
 
 def test_a_run_that_breaks_nothing_has_no_breaking_step() -> None:
     kept = replace(traces.lost_row(), protocol=Protocol(), verdict="AGREED")
-    assert not document(kept)["breaks"]
-    assert document(traces.lost_row())["breaks"]
+    assert not content_of(kept).breaks
+    assert content_of(traces.lost_row()).breaks
 
 
 def test_the_log_of_a_log_compaction_is_read_in_place_of_its_inputs() -> None:
     actors = {"writer": 1, "log_compactor": 1}
     compacted = trace_of("w1*12 logc1*6", {}, "", actors=actors, writes_per_writer=2, log_compactions=1)
-    log = document(compacted)["views"][0]["files"]["log 0/5.1"]
-    assert value_at(log, len(compacted.steps))[:2] == ["read", "in place of t1.log.1, t3.log.1"]
+    log = content_of(compacted).own.files[FileName("log", 0, 5, 1)]
+    state = value_at(log, len(compacted.steps))
+    assert state is not None
+    assert state[:2] == ("read", "in place of t1.log.1, t3.log.1")

@@ -1,0 +1,87 @@
+"""`nbcc judge` as a user meets it; tests/search/test_comparison.py tests what counts as a change."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from nbcc.simulator import specs
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.search import comparison
+
+MINE = 'format = 1\nabout = "Plans take any log."\nextends = "default"\nplan_takes = "any_log"\n'
+OPTIONS = ["--world", "demo", "--promise", "PART", "--promise", "FREE", "--workers", "1"]
+
+
+@pytest.fixture(autouse=True)
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(MINE)
+
+
+def test_the_table_has_the_change_first_and_the_command_that_replays_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["judge", "mine.toml", "--promise", "FREE", *OPTIONS, "--html", "page.html"]) == 1
+    out, err = capsys.readouterr()
+    head, changed, same, *_ = out.splitlines()
+    assert head.split() == ["promise", "default", "mine", "change", "replay"]
+    handle = changed.split()[-1]
+    assert changed.split() == ["PART", "holds", "7", "newly", "broken", "nbcc", "replay", handle]
+    assert same.split() == ["FREE", "holds", "holds"]
+    assert "takes the log of" in out
+    assert "schedules plan" in out, "the run of the first change"
+    assert "PART: 7 steps in demo" in err
+    assert run(["replay", handle, "--expect", "violated"]) == 0
+    page = Path("page.html").read_text("utf-8")
+    assert "<td>newly broken</td>" in page
+    assert "<svg" in page
+
+
+def test_markdown_and_json_have_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["judge", "mine.toml", *OPTIONS, "--markdown"]) == 1
+    assert "| PART | holds | 7 | newly broken | nbcc replay" in capsys.readouterr().out
+    assert run(["judge", "mine.toml", *OPTIONS, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert found["options"] == {"plan_takes": "any_log"}
+    part = found["promises"]["PART"]
+    assert (part["change"], part["steps"], part["against"]) == ("broken", 7, {"verdict": "HOLDS", "steps": None})
+
+
+def test_what_the_other_protocol_breaks_in_as_many_steps_is_no_change(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("both.toml").write_text(f'{MINE}merge_order = "requested"\n')
+    assert run(["judge", "both.toml", "--against", "mine.toml", *OPTIONS]) == 0
+    assert "newly" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("judge nosuch.toml", "protocol file 'nosuch.toml' does not exist"),
+        ("judge mine.toml --against defualt", "no protocol is called 'defualt'; did you mean 'default'?"),
+        ("judge mine.toml --against mine.toml", "mine.toml and mine have the same options"),
+        ("judge mine.toml --promise SNAPP", "no promise is called 'SNAPP'; did you mean 'SNAP'?"),
+        ("judge mine.toml --world demoo", "no world is called 'demoo'; did you mean 'demo'?"),
+        ("judge mine.toml --module nosuch.py", "extension 'nosuch.py' does not exist; name a Python file"),
+        ("judge mine.toml --markdown --json", "--markdown and --json are two forms of one answer: leave one out"),
+        ("judge mine.toml --html nosuch/page.html", "the folder 'nosuch' of 'page.html' does not exist"),
+    ],
+)
+def test_a_mistake_is_one_sentence(line: str, sentence: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(line.split()) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert sentence in " ".join(err.split())
+    assert len(err.splitlines()) <= 4
+
+
+def test_a_world_that_reads_nothing_of_the_change_is_not_searched(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(comparison.Comparison, "worlds", {specs.world("demo"): False})
+    monkeypatch.setattr(comparison, "believed", lambda name, cell, kills, protocol: cell)
+    assert run(["judge", "archive-past-pending", "--promise", "PART", "--workers", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert "worlds to search: 0, smallest first; 1 more read nothing that changes" in err
+    assert out.splitlines()[1].split() == ["PART", "holds", "holds", "not", "touched"]
+    assert "1 world not searched" in out

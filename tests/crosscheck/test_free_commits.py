@@ -1,0 +1,69 @@
+"""Writers that announce, and decide without a lock: model and engine agree at every request; broken authors are seen.
+
+`tests/quality/test_mutants.py` plays the same histories against the named mutants of the engine.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from nbcc.model import Protocol, World
+from nbcc.simulator import specs
+from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.systems.registry import factory
+from nbcc.simulator.users_factory import CannotPlay
+from tests.builders import by_day
+
+FREE, SHARED = specs.protocol("free-commits"), specs.protocol("shared-commits")
+THREE, COMPACTED = specs.world("free_three_writers"), specs.world("free_compaction")
+UNDONE = specs.world("free_rollback")
+TWICE = World(actors={"writer": 2}, buckets=2, writes_per_writer=2)
+READ = World(actors={"writer": 2, "reader": 1}, buckets=1, writes_per_writer=2, crashes=1)
+PLANNED = World(actors={"writer": 2, "compactor": 1}, buckets=2, writes_per_writer=2, compactions=2, crashes=1)
+ROLLED_BACK = World(actors={"writer": 2, "rollbacker": 1, "reader": 1}, buckets=1, writes_per_writer=2, crashes=1,
+                    stalls=1, rollbacks=2)  # fmt: skip
+LOSING = "nbcc.simulator.lockstep.systems.s3:losing_answers"
+
+
+def agrees(world: World, protocol: Protocol, histories: int, system: str = "engine") -> None:
+    histories = by_day.amount(histories, 100)
+    report = run(
+        CheckOptions(factory(system), protocol=protocol, world=world, readers=()),
+        examples=histories, seed=0, shrinks=False,
+    )  # fmt: skip
+    assert report.disagreement is None, report.text
+    assert report.histories >= histories
+
+
+@pytest.mark.parametrize(
+    ("world", "histories"),
+    [(THREE, 10), (TWICE, 5), (READ, 5), (PLANNED, 10), (ROLLED_BACK, 10)],
+    ids=["with a crash", "two writes", "with a reader", "with a compactor", "with a rollbacker"],
+)
+def test_engine_and_model_agree_on_commits_without_a_lock(world: World, histories: int) -> None:
+    agrees(world, FREE, histories)
+
+
+@pytest.mark.parametrize("world", [THREE, READ], ids=["with a crash", "with a reader"])
+def test_engine_and_model_agree_on_commits_that_the_holder_of_the_lock_decides(world: World) -> None:
+    agrees(world, SHARED, 8)
+
+
+@pytest.mark.parametrize(
+    ("world", "protocol"), [(COMPACTED, FREE), (UNDONE, FREE), (THREE, SHARED)],
+    ids=["compaction", "rollback", "shared"],
+)  # fmt: skip
+@pytest.mark.parametrize("system", ["s3", LOSING], ids=["some requests fail", "every answer to a put is lost"])
+def test_announced_commits_agree_on_an_object_store(world: World, protocol: Protocol, system: str) -> None:
+    agrees(world, protocol, 3, system)
+
+
+def test_what_no_history_plays_is_refused() -> None:
+    with pytest.raises(CannotPlay, match="of a compactor that announces"):
+        factory("engine")(COMPACTED, SHARED, {})
+    with pytest.raises(CannotPlay, match="of a cutter that announces"):
+        factory("engine")(specs.world("free_cut"), FREE, {})
+    with pytest.raises(CannotPlay, match="play compactors and rollbackers in two worlds"):
+        factory("engine")(World(actors={"writer": 1, "compactor": 1, "rollbacker": 1}), FREE, {})
+    with pytest.raises(CannotPlay, match="use --on engine or --on s3"):
+        factory("spark")(THREE, FREE, {})

@@ -1,0 +1,131 @@
+"""An incident has no names, keys or values, and is judged like the table that it stems from."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import tools.detection
+from nbcc.engine.audit import gather
+from nbcc.simulator.audit.diagnostics import RULES, diagnostics_of
+from nbcc.simulator.audit.incident import packed, suspects, unpacked
+from nbcc.simulator.audit.view import TableView
+from nbcc.simulator.cli.main import run
+from nbcc.simulator.cli.outcome import Exit
+from nbcc.simulator.search import mutants
+from tests.builders.commands import nbcc_of
+from tools.detection.tables import engine_table
+
+from .corpus.answers import NOW
+from .corpus.kinds import KINDS
+from .corpus.tables import TABLES
+
+INCIDENTS: Final[dict[str, Any]] = json.loads(
+    (Path(tools.detection.__file__).parent / "incidents.json").read_text("utf-8")
+)["incidents"]
+RIGHT: Final = 13  # of 20; half of them were never looked at before they were counted
+KEPT: Final = ("unreadable", "properties-contradict", "properties-without-checksum", "version-contradicts-layout")
+"""Rules about files whose content an incident leaves out."""
+
+
+def strings(value: Any) -> Iterator[str]:
+    """All strings of a document, with the keys that are not fields."""
+    if isinstance(value, dict):
+        yield from (key for key in value if not key.isidentifier())
+        value = [*value.values()]
+    if isinstance(value, list):
+        for each in value:
+            yield from strings(each)
+    elif isinstance(value, str):
+        yield value
+
+
+@pytest.mark.parametrize("table", ["ours MOR", "1.2.0 COW archived", "1.2.0 MOR metadata", "1.2.0 COW clustered"])
+def test_no_name_key_or_value_is_in_an_incident(table: str, tmp_path: Path) -> None:
+    storage = TABLES[table](tmp_path / "secret_table")
+    out = tmp_path / "incident.zip"
+    assert run(["incident", str(tmp_path / "secret_table"), "--out", str(out)]) == Exit.AGREES
+    with zipfile.ZipFile(out) as archive:
+        document = json.loads(archive.read("incident.json"))
+    audit = gather(storage)
+    partitions = {file.partition for file in audit.files.values()} - {""}
+    words = {part for partition in partitions for part in partition.split("/")} | {"secret_table"}
+    words |= {file.file_id for file in audit.files.values() if not file.file_id.startswith("0000000")}
+    words |= {audit.properties["hoodie.table.name"]} - {"t"}
+    words |= {audit.properties[f"hoodie.table.{name}.fields"] for name in ("recordkey", "partition", "ordering")} - {
+        "ts"
+    }
+    assert len(words) >= 3
+    written = {part for text in strings(document) for part in re.split(r"[^A-Za-z0-9=-]+", text)}
+    assert "deltacommit" in written or "commit" in written, "nothing is compared"
+    assert not words & written
+
+
+@pytest.mark.parametrize("name", [n for n in KINDS if n.startswith("ours: ") or KINDS[n].table == "1.2.0 MOR"][::3])
+def test_an_incident_is_judged_like_its_table(name: str, tmp_path: Path) -> None:
+    kind = KINDS[name]
+    storage = TABLES[kind.table](tmp_path / "t")
+    kind.do(storage)
+    audit = gather(storage)
+    (tmp_path / "incident.zip").write_bytes(packed(audit))
+    again = unpacked(tmp_path / "incident.zip")
+
+    def judged(view: TableView) -> list[tuple[str, str]]:
+        found = ((d.gravity, d.rule) for d in diagnostics_of(view, RULES) if not d.file.endswith("hoodie.properties"))
+        return sorted(each for each in found if each[1] not in (*KEPT, "foreign-file", "partition-metadata-missing"))
+
+    assert judged(TableView(again, NOW)) == judged(TableView(audit, NOW))
+
+
+def test_the_command_names_the_cause_and_writes_a_test(tmp_path: Path) -> None:
+    storage = TABLES["ours MOR"](tmp_path / "t")
+    KINDS["ours: bulk-insert-over-logs"].do(storage)
+    out, test = tmp_path / "incident.zip", tmp_path / "test_incident.py"
+    assert run(["incident", str(tmp_path / "t"), "--out", str(out)]) == Exit.AGREES
+    found = nbcc_of("incident", str(out), "--test", str(test))
+    assert found.return_value == Exit.VIOLATED
+    assert found.stdout.startswith("1. base-file-over-logs (BROKEN")
+    assert "The shortest run of its protocol" in found.stdout
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(test)],
+                          env=environment, cwd=tmp_path, check=False, capture_output=True)  # fmt: skip
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize("content", [b"", b"PK", b"{}"])
+def test_what_is_not_an_incident_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.zip").write_bytes(content)
+    assert run(["incident", str(tmp_path / "x.zip")]) == Exit.BAD_INPUT
+    with zipfile.ZipFile(tmp_path / "y.zip", "w") as archive:
+        archive.writestr("incident.json", '{"format": 1}')
+    assert run(["incident", str(tmp_path / "y.zip")]) == Exit.BAD_INPUT
+
+
+def first_cause(number: str, folder: Path) -> str:
+    incident = INCIDENTS[number]
+    mutant = mutants.load(incident["mutant"])
+    with mutants.applied(mutant):
+        table = engine_table(incident["seed"], mutant)
+    digest = hashlib.sha256()
+    for path, data in sorted(table.objects.items()):
+        digest.update(path.encode() + b"\0" + hashlib.sha256(bytes(data)).digest())
+    assert digest.hexdigest() == incident["sha256"], "the engine writes another table now: make the incidents again"
+    (folder / "incident.zip").write_bytes(packed(gather(table)))
+    found = suspects(unpacked(folder / "incident.zip"), NOW)
+    return found[0].name if found else ""
+
+
+@pytest.mark.nightly
+def test_the_right_cause_is_first_in_most_incidents(tmp_path: Path) -> None:
+    right = [n for n in INCIDENTS if first_cause(n, tmp_path) in INCIDENTS[n]["truth"]]
+    assert len(right) >= RIGHT, right

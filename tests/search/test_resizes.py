@@ -1,0 +1,83 @@
+"""Resizes that run concurrently with writers: each design keeps its promises, and each guard is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nbcc.model import Model, Protocol, World
+from nbcc.model.mechanisms.resizes.rules import ranges_in_bucket
+from nbcc.model.promises import PROMISES
+from nbcc.simulator import specs
+from nbcc.simulator.search import mutants
+from nbcc.simulator.search.explore import Verdict, explore
+
+STEPS: dict[str, tuple[str, int]] = {
+    "resize-last-round-unchecked": ("SNAP", 13),
+    "resize-copies-of-newest-alone": ("SNAP", 14),
+    "resize-old-logs-kept": ("INCR", 16),
+    "resize-late-logs-left": ("SNAP", 13),
+    "resize-early-logs-left": ("SNAP", 8),
+    "resize-late-logs-left-by-compaction": ("PART", 21),
+    "resize-replaced-group-shown": ("KEY", 20),
+    "resize-late-base-wins": ("SNAP", 27),
+    "resize-builds-on-pending-base": ("SNAP", 14),
+    "resize-window-takes-every-log": ("INCR", 7),
+    "resize-window-lists-open-groups": ("INCR", 20),
+    "resize-newest-mapping-only": ("SNAP", 8),
+    "resize-planned-twice": ("KEY", 13),
+    "resize-cancelled-range-forgotten": ("QUIET", 9),
+    "resize-beside-new-compactions": ("CLEAN", 30),
+    "resize-input-cleaned": ("CLEAN", 23),
+}
+"""Each mutant of resizes, the promise that it breaks, and the length of a shortest run that shows it."""
+
+LARGE = ("resized_cancelled", "resized_cleaned", "resized_merged", "two")
+"""Worlds that are searched at night."""
+
+
+def world_of(name: str) -> World:
+    if name != "two":
+        return specs.world(name)
+    limits = {"resizes": 2, "writes_per_writer": 2}
+    return World(actors={"writer": 1, "resizer": 2}, buckets=2, first_buckets=1, **limits)
+
+
+def cases() -> list[Any]:
+    """World, design and promise of each mutant, once."""
+    loaded = map(mutants.load, STEPS)
+    places = {(m.world or "two", m.protocol.get("resizing", "cut_over"), m.breaks) for m in loaded}
+    return [pytest.param(*each, marks=pytest.mark.nightly if each[0] in LARGE else ()) for each in sorted(places)]
+
+
+@pytest.mark.parametrize(("world", "design", "promise"), cases())
+def test_a_resize_keeps_its_promises(world: str, design: str, promise: str) -> None:
+    found = explore(Model(world_of(world), Protocol(resizing=design)), [PROMISES[promise]]).promises[promise]
+    assert found.verdict is Verdict.HOLDS, found.because
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("design", ["by_range", "dual_write"])
+@pytest.mark.parametrize("world", ["resized", "resized_merged", "resized_compacted"])
+def test_the_other_designs_keep_every_promise(world: str, design: str) -> None:
+    found = explore(Model(world_of(world), Protocol(resizing=design)), list(PROMISES.values())).promises
+    assert {each.verdict for each in found.values()} == {Verdict.HOLDS, Verdict.NOT_APPLICABLE}
+
+
+@pytest.mark.parametrize("name", [
+    pytest.param(name, marks=pytest.mark.nightly if (mutants.load(name).world or "two") in LARGE else ())
+    for name in STEPS
+])  # fmt: skip
+def test_a_mutant_breaks_its_promise_in_so_many_steps(name: str) -> None:
+    mutant, (promise, steps) = mutants.load(name), STEPS[name]
+    with mutants.applied(mutant):
+        model = Model(world_of(mutant.world or "two"), Protocol(**dict(mutant.protocol)))
+        assert explore(model, [PROMISES[promise]]).promises[promise].steps == steps
+
+
+def test_a_file_group_holds_adjacent_ranges() -> None:
+    world = World(actors={"writer": 1}, buckets=4, partitions=2)
+    assert ranges_in_bucket(6, 2, world) == (6, 7)
+    assert ranges_in_bucket(6, 1, world) == (4, 5, 6, 7)
+    assert ranges_in_bucket(3, 4, world) == (3,)

@@ -1,0 +1,124 @@
+"""Commits that writers announce, in the simulation: laws of `shared` and `free`, and their costs against the lock."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import chain
+
+import pytest
+
+from nbcc.engine.config.concurrency import NON_BLOCKING
+from nbcc.engine.writes import looking_ahead
+from nbcc.simulator.workload.announced import (
+    AHEAD,
+    ANNOUNCE,
+    BOTH,
+    CHECK,
+    CLAIM,
+    CREATE,
+    FLOORS,
+    LIST,
+    LOOK,
+    AnnouncedCommit,
+)
+from nbcc.simulator.workload.costs import Touched, calibration, programs
+from nbcc.simulator.workload.measures import Measures
+from nbcc.simulator.workload.scenario import (
+    Decision,
+    LockOptions,
+    Mode,
+    RandomCrashes,
+    Reads,
+    Scenario,
+    TableLoad,
+    WriterLoad,
+)
+from nbcc.simulator.workload.simulation import Simulation
+from nbcc.simulator.workload.writers import start_writers
+from tools.accesses.programs import Point, upsert
+
+TIMES = calibration()
+
+
+def run(decision: Decision, writers: int, mode: Mode = "nbcc", **other: object) -> tuple[Simulation, Measures]:
+    case = Scenario(
+        name="announced", hours=60 / 3600, store="server-20ms", table=TableLoad(1, 2), reads=Reads(every=0.0),
+        lock=LockOptions(skew=0.005, decision=decision, requests="put_if_absent"),
+        writers=(WriterLoad("w", writers, arrival="continuous", rows=200),), **other,  # type: ignore[arg-type]
+    )  # fmt: skip
+    simulation = Simulation(case, mode, TIMES, 1)
+    start_writers(simulation)
+    return simulation, simulation.finish()
+
+
+def decided(simulation: Simulation) -> list[AnnouncedCommit]:
+    assert simulation.announcements is not None
+    return [*chain.from_iterable(simulation.announcements.entries)]
+
+
+@pytest.mark.parametrize("decision", ["shared", "free"])
+@pytest.mark.parametrize("every", [0.0, 20.0], ids=["all live", "crashes"])
+def test_instants_are_decided_once_and_published_in_the_order_of_entries(decision: Decision, every: float) -> None:
+    simulation, measures = run(decision, 8, crashes=RandomCrashes(every=every, restart=1.0))
+    items = decided(simulation)
+    assert len(items) == len({*items})
+    published = [item.settled.triggered for item in items]
+    assert published == sorted(published, reverse=True)
+    assert sum(published) == measures.commits > 100 * (not every)
+
+
+# The recorder of a shared commit polls once for its own announcement. Its request gets the floor of the archive.
+COMMITS = {
+    "shared": [{"get": 1}, *ANNOUNCE, {"get": 1}, *LIST, *LOOK, *CREATE, *CHECK, {"put": 1}, {"delete": 1}],
+    "free": [AHEAD, *BOTH, {"put": 1}, {"delete": 1}],
+}
+
+
+@pytest.mark.parametrize("decision", ["shared", "free"])
+def test_a_commit_that_is_announced_sends_the_requests_of_the_engine(
+    decision: Decision, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(looking_ahead, "FRESH_SECONDS", 600.0)  # this machine may be slow
+    stages = upsert(True, Point(1, 0, 0), NON_BLOCKING, decision)  # type: ignore[arg-type]
+    sent = Counter(request.verb for stage in stages for request in stage.requests)
+    request, data, _, clean_up = programs("object store")["nbcc write"]
+    simulated = Counter(CLAIM) + Counter(FLOORS if decision == "free" else {})
+    for counts in [*COMMITS[decision], *(stage.count(Touched(1)) for stage in (request, data, clean_up))]:
+        simulated.update(counts)
+    assert sent == +simulated
+
+
+@pytest.mark.parametrize("writers", [2, 8, 32])
+def test_a_writer_fails_at_most_two_creates_without_a_lock_and_three_if_it_seemed_to_be_alone(writers: int) -> None:
+    failed = [item.failed_creates for item in decided(run("free", writers)[0])]
+    assert 0 < max(failed) <= 3
+    assert sum(count > 2 for count in failed) < len(failed) / 100
+
+
+def test_deciding_together_pays_with_eight_writers_and_costs_requests_alone() -> None:
+    rates: dict[tuple[Decision, int], tuple[float, float]] = {}
+    decisions: tuple[Decision, ...] = ("lock", "shared", "free")
+    for decision in decisions:
+        for writers in (1, 8):
+            _, measures = run(decision, writers)
+            sent = measures.requests.total() + measures.lock_requests.total()
+            rates[decision, writers] = (measures.commits / 60, sent / measures.commits)
+    assert rates["free", 8][0] > 1.2 * rates["shared", 8][0] > 1.5 * rates["lock", 8][0]
+    assert rates["lock", 1][1] < rates["free", 1][1]
+    assert rates["free", 8][1] < rates["lock", 8][1]
+
+
+def test_only_a_lock_makes_writers_wait_for_the_lease_of_a_dead_one() -> None:
+    decisions: tuple[Decision, ...] = ("lock", "shared", "free")
+    crashes = RandomCrashes(every=10.0, restart=1.0)
+    commits = {decision: run(decision, 8, crashes=crashes)[1].commits for decision in decisions}
+    print(commits)
+    assert commits["free"] > 4 * commits["lock"]
+    assert commits["free"] > 2 * commits["shared"]
+
+
+@pytest.mark.parametrize("decision", ["shared", "free"])
+def test_of_two_optimistic_commits_to_one_group_in_an_entry_the_second_conflicts(decision: Decision) -> None:
+    simulation, measures = run(decision, 4, "occ")
+    assert measures.conflicts > measures.commits > 0
+    assert {len(entry) for entry in simulation.announcements.entries[1:]} == {1}  # type: ignore[union-attr]
