@@ -60,7 +60,7 @@ MODEL_ONLY = {
 }
 # A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.
 BROKEN_BY_DEFAULT = {"31-lost-lock", "33-commit-and-rollback"}
-KEPT_UNDER_ANOTHER = {"32-decision-log"}
+KEPT_UNDER_ANOTHER = {"32-decision-log", "101-committed-by-another"}
 # The protocol that keeps the promise of a run, where that is not the default.
 REMEDIES = dict.fromkeys((*BROKEN_BY_DEFAULT, "36-equal-times"), Protocol(decision="log")) | {
     entry.name: Protocol(concurrency="occ")

@@ -146,6 +146,16 @@ def a_query_settled_its_time_while_a_write_was_pending(model: Model, state: Any)
     return any(start < time < end and time > min(writes)[1] for time in asked for start, end in writes)
 
 
+def a_dead_writers_announcement_was_committed(model: Model, state: Any) -> bool:
+    """A writer crashed, all writes are complete, and the other writers have ended. In the shortest run, the writer that
+    crashed has announced its write, and another writer commits it.
+    """
+    owns = {name: model.component(state, name) for name in model.actors_of(WRITER)}
+    died = any(is_dead(own) for own in owns.values())
+    ended = all(is_dead(own) or not model.is_busy(name, own) for name, own in owns.items())
+    return died and ended and len(_writes(model, state)) == len(owns)
+
+
 GOALS: dict[str, Goal] = {
     goal.__name__.replace("_", " "): goal
     for goal in (
@@ -165,6 +175,7 @@ GOALS: dict[str, Goal] = {
         a_writer_died_between_the_two_commits,
         a_write_completed_while_logs_became_one,
         a_query_settled_its_time_while_a_write_was_pending,
+        a_dead_writers_announcement_was_committed,
     )
 }
 

@@ -84,6 +84,7 @@ LOCKSTEP = Lockstep(
                      "cut-unchecked", "cut-checked-before-create", "cut-deletes-first",
                      "cut-forgets-rollbacks", "rollbacks-not-carried", "next-entry-before-the-last-is-published"),
             verdicts=("free-commits", "shared-commits"), promises=("BOUNDED", "SNAP", "MONO", "REC"),
+            trace="101-committed-by-another",
             boundary="**Announced commits**"),
     ),
     rows=tuple(cutting()), refines=refined, hudi_cannot=NOT_IN_HUDI,
