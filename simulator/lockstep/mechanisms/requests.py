@@ -21,7 +21,8 @@ LOCKSTEP = Lockstep(
             mutants=("request-claims-nothing", "request-takes-any-time", "floor-stays-down",
                      "late-request-outlives-restore", "request-claim-ignored", "archiver-raises-no-floor",
                      "request-of-before-restore"),
-            promises=("MONO", "ARCH", "REC"), boundary="**Requests without the lock**"),
+            verdicts=("unlocked-requests",), promises=("MONO", "ARCH", "REC"),
+            boundary="**Requests without the lock**"),
     ),
     rows=(
         MappingRow("writer_reads_own_clock", "upsert", ends_after="clock.read", starts=True),
