@@ -1,0 +1,52 @@
+"""Announced commits in a run that is longer than those which a search of all interleavings reaches by day."""
+
+from __future__ import annotations
+
+from nbcc.model import Model, World
+from nbcc.model.machine.transition import record_of
+from nbcc.model.mechanisms.announcements.author import Deciding
+from nbcc.model.promises import PROMISES
+from nbcc.simulator import specs
+
+ALONE = "w1"
+RIVALS = ("w2", "w3", "w4")
+
+
+class Run:
+    """A run that a test leads, actor by actor. Each step is checked against the promise BOUNDED."""
+
+    def __init__(self, model: Model) -> None:
+        self.model, self.state, self.taken = model, model.initial, 0
+
+    def lead(self, actor: str, before: str = "", steps: int = 100) -> bool:
+        """Let an actor take at most so many steps, and stop before a given action. Return whether it can go on."""
+        for _ in range(steps):
+            step = next((each for each in self.model.enabled(self.state) if each.actor == actor), None)
+            if step is None or step.action == before:
+                return step is not None
+            earlier, self.state, self.taken = self.state, self.model.apply(self.state, step), self.taken + 1
+            broken = PROMISES["BOUNDED"].holds(self.model, earlier, step, self.state)
+            assert broken is None, f"{broken}, in step {self.taken}"
+        return True
+
+    @property
+    def entries(self) -> int:
+        return len(self.model.component(self.state, "entries"))
+
+
+def test_a_writer_with_three_rivals_fails_at_most_twice() -> None:
+    """The rivals list as early as they can, before the writer announces. Then each creates an entry just before it."""
+    run, most = Run(Model(World(actors={"writer": 4}, buckets=1), specs.protocol("free-commits"))), 0
+    for actor in (ALONE, *RIVALS):
+        run.lead(actor, before="writer_announces")
+    for rival in RIVALS:
+        run.lead(rival, steps=3)
+    for rival in RIVALS:
+        if not run.lead(ALONE, before="writer_creates_entry"):
+            break
+        there = run.entries
+        while run.entries == there:
+            run.lead(rival, steps=1)
+        run.lead(ALONE, steps=1)
+        most = max(most, record_of(run.model.component(run.state, ALONE), Deciding).failed)
+    assert most == 2
