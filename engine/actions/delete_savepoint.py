@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..lock import held
 from ..reads.times import Time
 from ..services.savepoints import to_use
 from ..timeline import Instant, completion_of
 from ..timeline.savepoints import ACTION
 from ..timeline.timeline import FOLDER
+from ..writes.decision_log import in_order
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
@@ -21,7 +21,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     savepoint retained.
     """
     config.check_writable()
-    with held(context.lock):
+    with in_order(context):
         timeline = context.active()
         there = timeline.savepoints
         left = [each for each in timeline.pending if each.action == ACTION]

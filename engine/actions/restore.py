@@ -10,6 +10,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..reads.times import Time
 from ..timeline import Instant
+from ..writes.decision_log import is_free
 from . import run_restore, schedule_restore
 
 
@@ -18,4 +19,5 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     if (finished := run_restore.run(context, config)) is not None:
         return finished
     planned = schedule_restore.run(context, config, instant=instant)
-    return run_restore.run(context, config, instant=planned) if planned else None
+    # Without the lock, another restorer may have been faster: this one runs its plan.
+    return run_restore.run(context, config, instant=planned) if planned or is_free(context) else None

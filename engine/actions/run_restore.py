@@ -15,11 +15,13 @@ from ..files.group_files import is_change_log, listed_file
 from ..reads.times import Time
 from ..services.resume import completed, resumed
 from ..timeline import Instant, WriteStat, put_inflight
+from ..timeline.announcements import Announced, forget_announcements
 from ..timeline.history import Active
 from ..timeline.instant import PENDING
 from ..timeline.restores import ACTION, encode_restore, load_restore_plan
 from ..timeline.timeline import FOLDER
 from ..writes.attempts import marked_files
+from ..writes.decision_log import announces
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -63,5 +65,9 @@ def _undo(context: Context, timeline: Active, instant: Instant) -> list[str]:
     last = dict.fromkeys((*states, *saved, instant))  # what it has put is found by its completed file, which goes last
     markers = (marker(instant.requested, *split_path(path)) for path in marked)
     context.storage.delete_all([*(f"{FOLDER}/{each.file_name}" for each in last), *markers])
+    if announces(context):
+        every = ((action, is_checked) for action in actions for is_checked in (False, True))
+        names = [Announced(instant.requested, action, is_checked=is_checked) for action, is_checked in every]
+        forget_announcements(context.storage, names)
     context.heartbeats.stop(instant.requested)
     return files

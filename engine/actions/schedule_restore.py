@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..lock import held
 from ..reads.times import Time
-from ..services.restoring import plan_restore, refuse_newer
 from ..services.savepoints import to_use
 from ..timeline import Instant
-from ..timeline.restores import ACTION, encode_restore_plan
-from ..writes.claims import new_time
-from ..writes.decided_plans import latest_decision, put_plan
+from ..timeline.restores import ACTION, encode_restore_plan, load_restore_plan
+from ..writes.decided_plans import latest_decision, plan_time, put_plan
+from ..writes.decision_log import in_order, is_free
+from ..writes.restoring import plan_restore, refuse_newer
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -21,10 +20,11 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     `instant` is the savepoint or its requested time (default: the newest savepoint). The restore plan is made under the
     lock; it lists all pending instants and the instants that completed after the savepoint's instant. Before
     publication, a writer checks under the table's lock whether a restore undoes the writer's instant (docs/contract.md,
-    REC). Raises `BadInput` if the savepoint does not exist, or if a newer savepoint exists.
+    REC). Without the lock, the author of the entry that decides the restore makes the plan again. Raises `BadInput` if
+    the savepoint does not exist, or if a newer savepoint exists.
     """
     config.check_writable()
-    with held(context.lock):
+    with in_order(context):
         last = latest_decision(context)
         timeline = context.active()
         if any(each.action == ACTION for each in timeline.pending):
@@ -33,5 +33,10 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         refuse_newer(timeline, saved)
         if not plan_restore(context, timeline, saved, "").undone:
             return None
-        plan = plan_restore(context, timeline, saved, new_time(context, timeline))
-        return put_plan(context, last, plan.requested, ACTION, encode_restore_plan(plan))
+        plan = plan_restore(context, timeline, saved, plan_time(context, last, ACTION, timeline))
+        planned = put_plan(context, last, plan.requested, ACTION, encode_restore_plan(plan))
+    if planned is None or not is_free(context):
+        return planned
+    # Another actor may have asked for a restore to another savepoint, and an entry decides one restore at most.
+    decided = load_restore_plan(context.storage, planned.requested)
+    return planned if decided.savepoint == saved.requested else None

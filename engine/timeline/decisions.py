@@ -47,7 +47,7 @@ NO_CONTENTS: Final[Mapping[Announced, bytes]] = {}
 Kind = Literal["commit", "plan", "time"]
 
 AUTHOR: Final = "author"
-PLANNED: Final = ("compaction", "logcompaction", "clean", "rollback", AUTHOR)
+PLANNED: Final = ("compaction", "logcompaction", "clean", "rollback", "restore", AUTHOR)
 """The actions for whose plans an entry reserves times, one each, so that no two plans have the same time. The last time
 is reserved for the author of the entry alone: for a write whose requested time is the barrier of its base files.
 """
@@ -59,7 +59,8 @@ class Decision(NamedTuple):
     `number` is the number of the entry. `kind` is "commit" for a completing instant, "plan" for a new plan, and "time"
     for an item that only reserves a time. `action` is the action of the pending instant. `time` is the completion time
     if `kind` is "commit", and the requested time if `kind` is "plan". `data` is the content of the timeline file that
-    the item decides. It is empty if the content is in `announced`, the announcement of the instant.
+    the item decides. It is empty if the content is in `announced`, the announcement of the instant. A restore has both:
+    its announcement has the time at which it was asked for, and the author of the entry makes its plan.
     """
 
     number: int

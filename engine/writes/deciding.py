@@ -24,7 +24,7 @@ from ..timeline.cuts import is_cut
 from ..timeline.decisions import Decision, LogEntry, carry_out, rival_of, unpublished
 from ..timeline.history import Active
 from ..timeline.timeline import FOLDER
-from .candidates import Candidates
+from .candidates import Candidates, decided_on
 from .commit_protocol import undone_conflict
 from .decision_log import is_free, learn_tail
 
@@ -62,7 +62,7 @@ class Round:
             if (item := entry.decides(name)) is not None:
                 return item.instant
         if self.timeline is not None:
-            there = self.timeline.find(name.requested, name.action)
+            there = decided_on(self.timeline, name)
             if there is not None and (name.is_plan or there.completed):
                 return there
         return self.ended or self.refused.get(name)
@@ -128,14 +128,14 @@ def _ended(context: Context, name: Announced, is_announced: bool, timeline: Acti
     published, perhaps archived since, or rolled back while its author stood still. Returns None if that is not known
     yet.
     """
-    there = timeline.find(name.requested, name.action)
+    there = decided_on(timeline, name)
     if is_announced and (there is not None or name.is_plan):
         return None
     if there is not None and not name.is_plan:
         return there if there.completed else undone_conflict(context, timeline, name.requested, name.action)
     # The instant was published before its announcement was deleted, so a listing that begins now shows it.
     timeline = context.active()
-    if (there := timeline.find(name.requested, name.action)) is not None:
+    if (there := decided_on(timeline, name)) is not None:
         return there if there.completed or name.is_plan else None
     archived = context.commits.history(timeline).archived
     found = archived.find(name.requested, name.action) if archived is not None else None

@@ -87,6 +87,8 @@ def without(victims: tuple[Victims, ...], files: frozenset[DataFile]) -> tuple[V
     return tuple(each for each in left if each.files)
 
 
+SAVEPOINTER_PINS_INSTANT = "savepointer_pins_instant"
+SAVEPOINTER_PUBLISHES_SAVEPOINT = "savepointer_publishes_savepoint"
 PINNED = "about to publish its savepoint"
 
 
@@ -124,10 +126,10 @@ def compose(composition: Composition) -> None:
     drops = (LOCK_IS_FREE, DROP_LEFT, SOME_SAVEPOINT)
     for me in savepointers:
         composition.add(
-            transition("savepointer_pins_instant", me, at="idle", to=PINNED, effect=pin_instant,
+            transition(SAVEPOINTER_PINS_INSTANT, me, at="idle", to=PINNED, effect=pin_instant,
                        guards=(LOCK_IS_FREE, SAVEPOINT_LEFT, CAN_BE_PINNED),
                        changes=("own", "lock", "savepoints_begun", "savepoints")),
-            transition("savepointer_publishes_savepoint", me, at=PINNED, guards=(HOLDS_LOCK,),
+            transition(SAVEPOINTER_PUBLISHES_SAVEPOINT, me, at=PINNED, guards=(HOLDS_LOCK,),
                        effect=publish_savepoint, changes=("own", "lock", "clock", "savepoints"), tags=(READS_CLOCK,)),
         )  # fmt: skip
         if composition.world[SavepointLimits].savepoints_dropped:
@@ -229,10 +231,10 @@ MECHANISM = Mechanism(
     after=("cleaning",),
     service=True,
     actions=(
-        Action("savepointer_pins_instant",
+        Action(SAVEPOINTER_PINS_INSTANT,
                "takes the lock; puts the inflight savepoint of the newest completed instant",
                "{actor} pins the newest completed instant"),
-        Action("savepointer_publishes_savepoint", "puts the completed savepoint with its files, releases the lock",
+        Action(SAVEPOINTER_PUBLISHES_SAVEPOINT, "puts the completed savepoint with its files, releases the lock",
                "{actor} publishes its savepoint"),
         Action("savepointer_drops_savepoint", "under the lock: takes the oldest savepoint off the timeline",
                "{actor} drops the oldest savepoint"),

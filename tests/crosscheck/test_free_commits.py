@@ -22,6 +22,8 @@ READ = World(actors={"writer": 2, "reader": 1}, buckets=1, writes_per_writer=2, 
 PLANNED = World(actors={"writer": 2, "compactor": 1}, buckets=2, writes_per_writer=2, compactions=2, crashes=1)
 ROLLED_BACK = World(actors={"writer": 2, "rollbacker": 1, "reader": 1}, buckets=1, writes_per_writer=2, crashes=1,
                     stalls=1, rollbacks=2)  # fmt: skip
+RESTORED = World(actors={"writer": 2, "savepointer": 1, "restorer": 1, "reader": 1}, buckets=1, writes_per_writer=2,
+                 crashes=1, savepoints=1, restores=1)  # fmt: skip
 LOSING = "nbcc.simulator.lockstep.systems.s3:losing_answers"
 
 
@@ -37,8 +39,8 @@ def agrees(world: World, protocol: Protocol, histories: int, system: str = "engi
 
 @pytest.mark.parametrize(
     ("world", "histories"),
-    [(THREE, 10), (TWICE, 5), (READ, 5), (PLANNED, 10), (ROLLED_BACK, 10)],
-    ids=["with a crash", "two writes", "with a reader", "with a compactor", "with a rollbacker"],
+    [(THREE, 10), (TWICE, 5), (READ, 5), (PLANNED, 10), (ROLLED_BACK, 10), (RESTORED, 10)],
+    ids=["with a crash", "two writes", "with a reader", "with a compactor", "with a rollbacker", "with a restorer"],
 )
 def test_engine_and_model_agree_on_commits_without_a_lock(world: World, histories: int) -> None:
     agrees(world, FREE, histories)
@@ -50,8 +52,8 @@ def test_engine_and_model_agree_on_commits_that_the_holder_of_the_lock_decides(w
 
 
 @pytest.mark.parametrize(
-    ("world", "protocol"), [(COMPACTED, FREE), (UNDONE, FREE), (THREE, SHARED)],
-    ids=["compaction", "rollback", "shared"],
+    ("world", "protocol"), [(COMPACTED, FREE), (UNDONE, FREE), (RESTORED, FREE), (THREE, SHARED)],
+    ids=["compaction", "rollback", "restore", "shared"],
 )  # fmt: skip
 @pytest.mark.parametrize("system", ["s3", LOSING], ids=["some requests fail", "every answer to a put is lost"])
 def test_announced_commits_agree_on_an_object_store(world: World, protocol: Protocol, system: str) -> None:
@@ -67,3 +69,5 @@ def test_what_no_history_plays_is_refused() -> None:
         factory("engine")(World(actors={"writer": 1, "compactor": 1, "rollbacker": 1}), FREE, {})
     with pytest.raises(CannotPlay, match="use --on engine or --on s3"):
         factory("spark")(THREE, FREE, {})
+    with pytest.raises(CannotPlay, match="play one restorer"):
+        factory("engine")(World(actors={"writer": 1, "savepointer": 1, "restorer": 2}, savepoints=1), FREE, {})

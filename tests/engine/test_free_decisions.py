@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +21,7 @@ from nbcc.engine.timeline.announcements import Announced, Announcement, announce
 from nbcc.engine.timeline.decisions import LogEntry, last_entry, rival_of
 from nbcc.engine.writes import announced, deciding
 from nbcc.engine.writes.commits import write_commit
+from nbcc.engine.writes.data_write import write
 from nbcc.engine.writes.deciding import create_entry, decide_announced
 from nbcc.engine.writes.unlocked_request import request_without_lock
 from nbcc.simulator.lockstep.s3.server import Bucket
@@ -180,21 +180,12 @@ def test_a_rollback_that_is_decided_first_excludes_the_commit(table: Table) -> N
     assert_decided_once(table)
 
 
-@pytest.mark.parametrize(
-    "operation",
-    [
-        lambda table: table.savepoint(),
-        lambda table: table.restore(),
-    ],
-    ids=["savepoint", "restore"],
-)
-def test_what_needs_the_lock_is_refused_before_anything_is_written(
-    operation: Callable[[Table], object], table: Table
-) -> None:
+def test_what_needs_the_lock_is_refused_before_anything_is_written(table: Table) -> None:
+    """A repair writes rows again, and is checked under the lock."""
     table.upsert(rows("a"))
     before = [each.path for each in table.context.storage.list("")]
     with pytest.raises(Unsupported, match=r"nbcc\.decision=free.*convert it to nbcc\.decision=lock, log or shared"):
-        operation(table)
+        write(table.context, table.config, rows("b"), "upsert", refused_by=lambda _: None)
     assert [each.path for each in table.context.storage.list("")] == before
 
 

@@ -13,7 +13,18 @@ from typing import Any, NamedTuple
 
 from ...kernel.publication import Publish
 from ...machine.transition import Args, Changes, Guard, subsets
-from .rules import NO_ENTRY, PLANS, DecidedEntry, name_of, next_entry, undecided, unpublished
+from ..restores.rules import Restore
+from .rules import (
+    NO_ENTRY,
+    PLANS,
+    DecidedEntry,
+    is_restored,
+    name_of,
+    next_entry,
+    restores_in,
+    undecided,
+    unpublished,
+)
 
 ANNOUNCED, KNOWS_TAIL = "has announced", "knows the tail"
 LISTING, LISTED = "lists the announcements", "has listed the announcements"
@@ -39,10 +50,11 @@ class Deciding(NamedTuple):
 
 
 def on_timeline(
-    published: tuple[Any, ...], plans: tuple[Any, ...], rollbacks: tuple[Any, ...] = ()
-) -> Timeline:
+    published: tuple[Any, ...], plans: tuple[Any, ...], rollbacks: tuple[Any, ...] = (),
+    restores: tuple[Any, ...] = (), savepoints: tuple[Any, ...] = (),
+) -> Timeline:  # fmt: skip
     """Define the view of everything that items of entries put on the timeline."""
-    return (*published, *plans, *rollbacks)
+    return (*published, *plans, *rollbacks, *restores, *(each for each in savepoints if each.completed is not None))
 
 
 def last_known(own_deciding: Deciding, entries: Log) -> DecidedEntry:
@@ -62,6 +74,8 @@ def all_is_published(own_deciding: Deciding, entries: Log, timeline: Timeline) -
 def is_decided(own_deciding: Deciding, timeline: Timeline) -> bool:
     """True if the announced instant or plan is on the timeline."""
     mine = own_deciding.announcement
+    if isinstance(mine, Restore):
+        return is_restored(mine, restores_in(timeline))
     return mine is not None and name_of(mine) in map(name_of, timeline)
 
 

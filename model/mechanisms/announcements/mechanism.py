@@ -30,9 +30,12 @@ from ..crashes import Crashes
 from ..decision_log import TOGETHER, DecisionLog, decides_together
 from ..fencing import Fencing
 from ..lock_wait import LockWait
+from ..restores.mechanism import RESTORER
+from ..restores.rules import RestoreLimits
 from ..rivals import PlanCheck
 from ..rollback.rollbacker import ROLLBACKER
 from ..rollback.rules import Failures, Rollbacks
+from ..savepoints import SAVEPOINTER, SavepointLimits
 from .author import (
     ALL_PUBLISHED,
     ANNOUNCED,
@@ -57,11 +60,17 @@ from .author import (
     start_listing,
 )
 from .cut import CUTTER, Cuts, cut_actions, cut_log
-from .services import even_time, finds_decided, finds_refused, plan_compactions, plan_rollbacks
+from .restoring import publication_of_savepoints, savepoints_and_restores
+from .services import even_time, finds_decided, finds_refused, plan_compactions, plan_rollbacks, refusal_changes
 
-KINDS = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
+BY_HOLDER = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
+"""The kinds of actors whose commits the holder of the lock can decide for them."""
+KINDS = (*BY_HOLDER, RESTORER.name, SAVEPOINTER.name)
 """The kinds of actors whose commits can be announced."""
-LIMITS: tuple[type[Limits], ...] = (Crashes, Cuts, Failures)
+NOT_WITH_SAVEPOINTS = (COMPACTOR.name, ROLLBACKER.name, CUTTER.name)
+NEVER_REFUSED = (COMPACTOR.name, RESTORER.name)
+"""The kinds against whose announcements no entry decides."""
+LIMITS: tuple[type[Limits], ...] = (Crashes, Cuts, Failures, RestoreLimits, SavepointLimits)
 """The limits of worlds in which commits can be announced, in addition to those of the kernel."""
 OPTIONS: tuple[type[Options], ...] = (Clocks, Completion, Fencing, LockWait, PlanCheck, Rollbacks)
 """The options that must have their defaults if commits are announced, because they change how an actor uses the lock.
@@ -83,6 +92,9 @@ def compose(composition: Composition) -> None:
     for each in composition.facts(Publication).values():
         announces(composition, each)
         decides(composition, each)
+    for me in composition.actors_of(SAVEPOINTER):
+        decides(composition, publication_of_savepoints(me))
+    savepoints_and_restores(composition)
     for me in composition.actors_of(COMPACTOR):
         plan_compactions(composition, me)
     for me in composition.actors_of(ROLLBACKER):
@@ -126,9 +138,10 @@ def decides(composition: Composition, each: Publication) -> None:
         transition(f"{kind}_finds_decided", me, guards=(FINDS, ALL_PUBLISHED, DECIDED), effect=finds_decided(each)),
     )  # fmt: skip
     finds = [f"{kind}_finds_decided"]
-    if composition.actors_of(ROLLBACKER) and kind != COMPACTOR.name:
+    refuses = composition.actors_of(ROLLBACKER) or composition.actors_of(RESTORER)
+    if refuses and kind not in NEVER_REFUSED:
         composition.add(transition(f"{kind}_finds_refused", me, guards=(FINDS, ALL_PUBLISHED, REFUSED),
-                                   effect=finds_refused(each)))  # fmt: skip
+                                   effect=finds_refused(each), changes=refusal_changes(kind)))  # fmt: skip
         finds.append(f"{kind}_finds_refused")
     if composition.protocol[DecisionLog].decision == "shared":
         waits = transition(f"{kind}_takes_lock", me, guards=(LOCK_IS_FREE, ~DECIDED), effect=take_lock,
@@ -145,8 +158,13 @@ def fit(world: World, protocol: Protocol) -> None:
     decision = protocol[DecisionLog].decision
     if decision not in TOGETHER:
         return  # a cutter has no log of announced commits to cut
-    known = (*KINDS, *([CUTTER.name] if decision == "free" else []), READER.name)
-    others = [kind for kind, count in sorted(world.actors.items()) if count and kind not in known]
+    there = [kind for kind, count in sorted(world.actors.items()) if count]
+    known = (*KINDS, CUTTER.name, READER.name) if decision == "free" else (*BY_HOLDER, READER.name)
+    others = [kind for kind in there if kind not in known]
+    if SAVEPOINTER.name in there:
+        others += [f"a savepointer and a {kind}" for kind in there if kind in NOT_WITH_SAVEPOINTS]
+        others += ["several savepoints"] * (world[SavepointLimits].savepoints > 1)
+        others += ["savepoints that are dropped"] * (world[SavepointLimits].savepoints_dropped > 0)
     others += [name for part in world.limits.values() if type(part) not in LIMITS for name in overrides(part)]
     others += ["several compactors"] * (world.actors.get(COMPACTOR.name, 0) > 1)
     if others:
@@ -164,8 +182,10 @@ def agree(protocol: Protocol) -> None:
 
 def _actions() -> Iterator[Action]:
     for kind in KINDS:
-        yield Action(f"{kind}_announces", "puts its announcement: all that another actor needs to complete its instant",
-                     "{actor} announces")  # fmt: skip
+        if kind != SAVEPOINTER.name:  # which announces as it pins an instant
+            yield Action(f"{kind}_announces",
+                         "puts its announcement: all that another actor needs to complete its instant",
+                         "{actor} announces")  # fmt: skip
         yield Action(f"{kind}_learns_tail", "lists the decision log for the number of its last entry",
                      "{actor} learns the tail of the log", continues_call=True)  # fmt: skip
         yield Action(f"{kind}_publishes_item", "puts the next item of the last entry on the timeline",
@@ -181,7 +201,7 @@ def _actions() -> Iterator[Action]:
                      "{actor} creates the next entry, or finds it taken", continues_call=True)  # fmt: skip
         yield Action(f"{kind}_finds_decided", "finds what it announced on the timeline",
                      "{actor} finds its announcement decided", continues_call=True)  # fmt: skip
-        if kind != COMPACTOR.name:  # no entry decides against a plan of a compaction
+        if kind not in NEVER_REFUSED:
             yield Action(f"{kind}_finds_refused", "finds that an entry has decided the opposite of what it announced",
                          "{actor} finds the opposite decided", continues_call=True)  # fmt: skip
     yield Action("compactor_begins_plan", "lists the decision log, to plan from the entries up to the last one",

@@ -17,13 +17,17 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ...kernel.table import Plan
+from ..restores.rules import Restore, is_undone
 from ..rollback.rules import Rollback
+from ..savepoints import Savepoint
 
-PLANS: dict[type, str] = {Plan: "plans", Rollback: "rollbacks"}
+PLANS: dict[type, str] = {Plan: "plans", Rollback: "rollbacks", Restore: "restores"}
 """Each type of announced plans, and the component (state variable) of those plans on the timeline."""
+COMPONENTS: dict[type, str] = {**PLANS, Savepoint: "savepoints"}
+"""The same for all types that are not completed instants. An entry assigns a completion time to a savepoint."""
 
 Name = tuple[int, str]
-"""The requested time of an instant or plan, and its action or, for a plan, the component of these plans."""
+"""The requested time of an instant or plan, and its action or, for a plan or savepoint, the component of these."""
 
 
 class DecidedEntry(NamedTuple):
@@ -43,7 +47,7 @@ NO_ENTRY = DecidedEntry()
 
 def name_of(item: Any) -> Name:
     """Return the name of an announcement, an item of an entry, or an object on the timeline."""
-    return item.requested, PLANS.get(type(item)) or item.action
+    return item.requested, COMPONENTS.get(type(item)) or item.action
 
 
 def decides(item: Any) -> Name:
@@ -74,22 +78,47 @@ def undecided(announcements: Iterable[Any], last: DecidedEntry, timeline: Iterab
     """Return the announcements that no entry up to `last` has decided, as far as `last` and the names on the timeline
     show.
 
-    A write that was rolled back may be rolled back again, because its writer may have put its instant once more.
+    A write that was rolled back may be rolled back again, because its writer may have put its instant once more. What a
+    restore has undone is decided, and a restore decides each restore that was announced before its time.
     """
-    decided = {name_of(each) for each in (*timeline, *last.items)}
+    there = (*timeline, *last.items)
+    decided = {name_of(each) for each in there}
     undone = {(requested, "deltacommit") for requested in last.undone}
+    restores = restores_in(there)
     return frozenset(
-        each for each in announcements if decides(each) not in decided and name_of(each) not in decided | undone
-    )
+        each for each in announcements
+        if decides(each) not in decided and name_of(each) not in decided | undone and not is_restored(each, restores)
+    )  # fmt: skip
+
+
+def restores_in(there: Iterable[Any]) -> tuple[Restore, ...]:
+    return tuple(each for each in there if isinstance(each, Restore))
+
+
+def is_restored(announcement: Any, restores: tuple[Restore, ...]) -> bool:
+    """True if a restore has decided an announcement: it has undone the instant, or it is a restore that was decided
+    since the announcement.
+    """
+    if isinstance(announcement, Restore):
+        return any(each.requested >= announcement.requested for each in restores)
+    return is_undone_announcement(announcement, restores)
+
+
+def is_undone_announcement(announcement: Any, restores: tuple[Restore, ...]) -> bool:
+    """True if a restore of an earlier entry has undone the announced instant, or the instant that it pins."""
+    return is_undone(restores, announcement.requested)
 
 
 def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry:
     """Return the entry after `last` that decides the given announcements. The first mention of a name counts: a commit
-    excludes a rollback of the same write.
+    excludes a rollback of the same write, and a restore excludes the commits of all instants that it undoes.
+
+    A restore has the time that `last` reserves: what it undoes completed before, and everything else completes after.
     """
     time, items, mentioned = last.reserved, list[Any](), set[Name]()
-    for each in sorted(announcements, key=commits_first):
-        if is_mentioned(each, mentioned):
+    restores = tuple(each._replace(requested=restore_time(each, last)) for each in restores_in(announcements))[:1]
+    for each in sorted((each for each in announcements if not isinstance(each, Restore)), key=commits_first):
+        if is_mentioned(each, mentioned) or is_excluded(each, restores):
             continue
         mentioned.add(decides(each))
         if type(each) not in PLANS:
@@ -97,7 +126,18 @@ def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry
         items.append(each if type(each) in PLANS else each._replace(completed=time))
     undone = (*last.undone, *(each.target for each in items if isinstance(each, Rollback)))
     # A plan comes first, because an earlier entry has reserved its time.
-    return DecidedEntry(tuple(sorted(items, key=lambda each: type(each) not in PLANS)), odd_after(time), undone)
+    ordered = (*restores, *sorted(items, key=lambda each: type(each) not in PLANS))
+    return DecidedEntry(ordered, odd_after(time), undone)
+
+
+def restore_time(announced: Restore, last: DecidedEntry) -> int:
+    """Return the requested time of a restore in the entry after `last`, which is not that of its announcement."""
+    return last.reserved
+
+
+def is_excluded(announcement: Any, restores: tuple[Restore, ...]) -> bool:
+    """True if a restore in the same entry undoes the announced instant."""
+    return is_undone(restores, announcement.requested)
 
 
 def commits_first(announcement: Any) -> tuple[bool, int]:
@@ -109,8 +149,15 @@ def is_mentioned(announcement: Any, mentioned: set[Name]) -> bool:
 
 
 def unpublished(entry: DecidedEntry, timeline: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the items of an entry that are not on the timeline, in the order in which they must be put there."""
-    return tuple(item for item in entry.items if not is_put(item, timeline))
+    """Return the items of an entry that are not on the timeline, in the order in which they must be put there. An item
+    that a restore has undone is not among them: if a stalled actor puts it again, no actor believes it.
+    """
+    restores = restores_in(timeline)
+    return tuple(item for item in entry.items if not is_put(item, timeline) and not is_undone_item(item, restores))
+
+
+def is_undone_item(item: Any, restores: tuple[Restore, ...]) -> bool:
+    return not isinstance(item, Restore) and is_undone(restores, item.requested)
 
 
 def is_put(item: Any, timeline: tuple[Any, ...]) -> bool:

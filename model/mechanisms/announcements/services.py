@@ -22,10 +22,13 @@ from ...kernel.writer import WRITER, give_up
 from ...machine.composition import Composition
 from ...machine.plans import PLANNED, PlanRunner
 from ...machine.transition import Branch, Changes, Effect, Transition, become, preset, transition
+from ..restores.mechanism import RESTORER
 from ..rollback.rollbacker import PLANNED as ROLLBACK_PLANNED
-from ..rollback.rollbacker import Rollbacker
+from ..rollback.rollbacker import ROLLBACKER, Rollbacker
 from ..rollback.rules import Rollback
+from ..savepoints import SAVEPOINTER
 from .author import ALL_PUBLISHED, ANNOUNCED, ANNOUNCES_NOTHING, KNOWS_TAIL, Deciding, Log, announce, forget, learn_tail
+from .restoring import drop_refused_savepoint, end_savepoint, run_restore
 from .rules import NO_ENTRY, PLANS, even_after
 
 
@@ -45,15 +48,22 @@ def _even_time(clock: int, after: int = 0, action: str = "") -> tuple[int, int]:
 def finds_decided(each: Publication) -> Effect:
     """Return the effect by which an actor continues once its announcement is decided: it runs its plan, or ends."""
     ends = preset(end_publication, publish=each.publish)
+    if each.kind == SAVEPOINTER.name:
+        return end_savepoint
     if each.kind == WRITER.name:
         return ends
-    runs = run_compaction if each.kind == COMPACTOR.name else run_rollback
-    return Branch(announces_plan, (runs, forget), (ends,))
+    return Branch(announces_plan, (RUNS[each.kind], forget), (ends,))
 
 
 def finds_refused(each: Publication) -> Effect:
     """Return the effect by which an actor ends once an entry has decided the opposite of what it announced."""
-    return give_up if each.kind == WRITER.name else become(Rollbacker())
+    ends: dict[str, Effect] = {WRITER.name: give_up, SAVEPOINTER.name: drop_refused_savepoint}
+    return ends.get(each.kind) or become(Rollbacker())
+
+
+def refusal_changes(kind: str) -> tuple[str, ...]:
+    """Return the components that an actor changes if it is refused."""
+    return ("own", "savepoints") if kind == SAVEPOINTER.name else ("own",)
 
 
 def announces_plan(own_deciding: Deciding) -> bool:
@@ -73,6 +83,12 @@ def run_compaction(own: PlanRunner) -> Changes:
 def run_rollback(own: Rollbacker) -> Changes:
     """Prepare to run the rollback, which an entry has decided."""
     return {"own": own._replace(step=ROLLBACK_PLANNED)}
+
+
+RUNS: dict[str, Effect] = {
+    COMPACTOR.name: run_compaction, ROLLBACKER.name: run_rollback, RESTORER.name: run_restore
+}  # fmt: skip
+"""Each kind that announces plans, and the effect by which it prepares to run one that is decided."""
 
 
 # How a compactor plans.

@@ -56,6 +56,7 @@ from .rules import (
 Planned = tuple[Restore, ...]
 Writers = Mapping[str, Writer]
 
+RESTORER_PLANS_RESTORE = "restorer_plans_restore"
 PLANNED = "about to start its restore"
 
 
@@ -99,7 +100,7 @@ def compose(composition: Composition) -> None:
     logs = ("log_plans",) if "log_plans" in composition.components else ()
     something = Guard("there must be a savepoint, and something to undo", preset(to_undo, **rule))
     for me in composition.actors_of(RESTORER):
-        action = "restorer_plans_restore"
+        action = RESTORER_PLANS_RESTORE
         guards = (LOCK_IS_FREE, RESTORE_LEFT, NO_RESTORE_PENDING, something)
         plans = transition(action, me, at="idle", guards=guards, effect=preset(find_undone, **rule),
                            changes=("own", "clock"), tags=(PLANS, READS_CLOCK))  # fmt: skip
@@ -222,7 +223,7 @@ MECHANISM = Mechanism(
     options=Restores,
     limits=RestoreLimits,
     actions=(
-        Action("restorer_plans_restore", "under the lock: puts the plan; from then on no actor sees what it undoes",
+        Action(RESTORER_PLANS_RESTORE, "under the lock: puts the plan; from then on no actor sees what it undoes",
                "{actor} plans the restore to the newest savepoint"),
         Action("restorer_starts_restore", "puts the inflight instant of its restore", "{actor} starts its restore"),
         Action("restorer_undoes_instant", "deletes the files of one instant, then its files on the timeline",

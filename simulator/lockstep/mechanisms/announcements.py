@@ -9,12 +9,15 @@ from nbcc.model.kernel.writer import WRITER_REQUESTS_INSTANT
 from nbcc.model.machine.options import ProtocolOptions
 from nbcc.model.mechanisms.announcements.cut import CUTTER, cut_actions
 from nbcc.model.mechanisms.decision_log import TOGETHER, DecisionLog
+from nbcc.model.mechanisms.restores.mechanism import RESTORER, RESTORER_PLANS_RESTORE
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
+from nbcc.model.mechanisms.savepoints import SAVEPOINTER, SAVEPOINTER_PINS_INSTANT
 
 from ..mechanism import AFTER_LISTING, Feature, Lockstep, MappingRow, Runs
 from .decision_log import CHECKS_CUT, DECIDED, NOT_IN_HUDI, PUT_DECISION
 
-PUBLISHED = (*DECIDED, "put compaction.requested", "put rollback.requested")
+PUBLISHED = (*DECIDED, "put compaction.requested", "put rollback.requested", "put restore.requested",
+             "put savepoint")  # fmt: skip
 """The items of an entry, as they are put on the timeline."""
 
 LOOKS = ("list.begin timeline", "list.begin announced")
@@ -32,6 +35,15 @@ def refined(runs: Runs) -> Iterator[MappingRow]:
     kind, operation = runs.kind.name, runs.publishes
     yield MappingRow(f"{kind}_announces", operation, ends_after="put announced")
     yield MappingRow(f"{kind}_takes_lock", operation, ends_after="lock.acquire")
+    yield from decided(kind, operation)
+    if runs.kind is COMPACTOR:
+        yield MappingRow("compactor_begins_plan", runs.begins.operation, before=GOES_ON, starts=True)
+    elif runs.kind is not RESTORER:
+        yield MappingRow(f"{kind}_finds_refused", operation, raises="Conflict")
+
+
+def decided(kind: str, operation: str) -> Iterator[MappingRow]:
+    """Yield the rows of an actor that has announced, until it finds its announcement decided."""
     # No call after a failed create: the actor has read the entry, which decides what it announced or equals its own.
     # Neither this nor the failed create has a call if the actor's listing has shown that its instant is published.
     yield MappingRow(f"{kind}_learns_tail", operation, before=GOES_ON)
@@ -42,10 +54,6 @@ def refined(runs: Runs) -> Iterator[MappingRow]:
                      before=CLEANS_UP)  # fmt: skip
     yield MappingRow(f"{kind}_checks_cut", operation, ends_after=CHECKS_CUT[-1])
     yield MappingRow(f"{kind}_finds_decided", operation)
-    if runs.kind is COMPACTOR:
-        yield MappingRow("compactor_begins_plan", runs.begins.operation, before=GOES_ON, starts=True)
-    else:
-        yield MappingRow(f"{kind}_finds_refused", operation, raises="Conflict")
 
 
 def without_lock(protocol: ProtocolOptions) -> Iterator[MappingRow]:
@@ -56,6 +64,8 @@ def without_lock(protocol: ProtocolOptions) -> Iterator[MappingRow]:
         yield MappingRow(COMPACTOR_SCHEDULES_PLAN, "schedule_compaction", ends_after="put announced")
         yield MappingRow(f"{ROLLBACKER.name}_plans_rollback", "schedule_rollback", ends_after="put announced",
                          starts=True)  # fmt: skip
+        yield MappingRow(RESTORER_PLANS_RESTORE, "schedule_restore", ends_after="put announced", starts=True)
+        yield MappingRow(SAVEPOINTER_PINS_INSTANT, "savepoint", ends_after="put announced", starts=True)
         yield MappingRow(f"{ROLLBACKER.name}_removes_instant", "run_rollback", before=("list.begin timeline",))
 
 
@@ -66,6 +76,12 @@ def cutting() -> Iterator[MappingRow]:
             yield MappingRow(action.name, "archive", starts=not action.continues_call)
 
 
+def savepointing() -> Iterator[MappingRow]:
+    """Yield the rows of a savepointer, which has its savepoint decided."""
+    yield from decided(SAVEPOINTER.name, "savepoint")
+    yield MappingRow("savepointer_finds_refused", "savepoint", raises="BadInput")
+
+
 LOCKSTEP = Lockstep(
     features=(
         Feature("announced-commits",
@@ -74,7 +90,7 @@ LOCKSTEP = Lockstep(
             source="RFC-22, 'Lock Free-ish Concurrency Control'; Herlihy 1991; docs/contract.md, BOUNDED",
             includes=("crashes", "rollback"),
             engine=("writes.announced:complete_announced", "writes.deciding:decide_announced",
-                    "writes.candidates:Candidates", "convert", "archive"),
+                    "writes.candidates:Candidates", "convert", "archive", "restore", "savepoint"),
             hudi_impossible="its client decides by its lock alone",
             mutants=("announcements-decided-alone", "announcements-listed-late",
                      "announcements-listed-before-the-tail", "newest-announcement-decided-alone",
@@ -83,10 +99,11 @@ LOCKSTEP = Lockstep(
                      "announcements-of-others-ignored", "entry-published-in-descending-order", "tail-left-unpublished",
                      "plan-by-own-clock", "entry-commits-what-was-undone",
                      "cut-unchecked", "cut-checked-before-create", "cut-deletes-first",
-                     "cut-forgets-rollbacks", "rollbacks-not-carried", "next-entry-before-the-last-is-published"),
+                     "cut-forgets-rollbacks", "rollbacks-not-carried", "next-entry-before-the-last-is-published",
+                     "restored-instant-put-again", "restore-at-its-announcement", "entry-commits-what-was-restored"),
             verdicts=("free-commits", "shared-commits"), promises=("BOUNDED", "SNAP", "MONO", "REC"),
             trace="101-committed-by-another",
             boundary="**Announced commits**"),
     ),
-    rows=tuple(cutting()), refines=refined, hudi_cannot=NOT_IN_HUDI,
+    rows=(*cutting(), *savepointing()), refines=refined, hudi_cannot=NOT_IN_HUDI,
 )  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from nbcc.model.mechanisms.restores.mechanism import RESTORER
+from nbcc.model.mechanisms.restores.mechanism import RESTORER, RESTORER_PLANS_RESTORE
 
 from ..control.conductor import RETURN
 from ..mechanism import INSTANT, LOOKS_FOR_ROLLBACKS, Lockstep, MappingRow, Runs, ServiceLabel
@@ -27,7 +27,7 @@ LOCKSTEP = Lockstep(
     service=ServiceLabel("restore"),
     runs=Runs(
         RESTORER,
-        begins=MappingRow("restorer_plans_restore", "schedule_restore", starts=True),
+        begins=MappingRow(RESTORER_PLANS_RESTORE, "schedule_restore", starts=True),
         inflight=MappingRow("restorer_starts_restore", "run_restore", ends_after="put restore.inflight", starts=True,
                             arguments=((INSTANT, "restore"),)),
         publishes="run_restore",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nbcc.model.mechanisms.savepoints import SAVEPOINTER_PINS_INSTANT, SAVEPOINTER_PUBLISHES_SAVEPOINT
+
 from ..mechanism import Feature, Lockstep, MappingRow
 from .restores import IN_ONE_CALL
 
@@ -13,7 +15,7 @@ LOCKSTEP = Lockstep(
             source="Apache Hudi 1.x, savepoint and restore actions; docs/contract.md, CLEAN, REC",
             includes=("restores",),
             engine=("savepoint", "delete_savepoint", "restore", "schedule_restore", "run_restore",
-                    "services.savepoints:pinned_files", "services.restoring:plan_restore",
+                    "services.savepoints:pinned_files", "writes.restoring:plan_restore",
                     "reads.retention:refuse_undone"),
             hudi=("procedure",),
             mutants=("savepoint-without-logs", "restore-by-request", "restore-leaves-pending", "restore-seen-when-done",
@@ -26,8 +28,8 @@ LOCKSTEP = Lockstep(
     ),
     rows=(
         # under one lock: list the timeline, put the inflight instant; take the time, put the completed instant
-        MappingRow("savepointer_pins_instant", "savepoint", ends_after="put savepoint.inflight", starts=True),
-        MappingRow("savepointer_publishes_savepoint", "savepoint"),
+        MappingRow(SAVEPOINTER_PINS_INSTANT, "savepoint", ends_after="put savepoint.inflight", starts=True),
+        MappingRow(SAVEPOINTER_PUBLISHES_SAVEPOINT, "savepoint"),
         MappingRow("savepointer_drops_savepoint", "delete_savepoint", starts=True),
     ),
     hudi_cannot=IN_ONE_CALL,

@@ -28,7 +28,10 @@ from nbcc.model.mechanisms.announcements.rules import (
     unpublished,
 )
 from nbcc.model.mechanisms.decision_log import DecisionLog
+from nbcc.model.mechanisms.restores.mechanism import RESTORER, Restorer
+from nbcc.model.mechanisms.restores.rules import Restore, is_gone, is_undone
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER, Rollbacker
+from nbcc.model.mechanisms.savepoints import SAVEPOINTER, Savepointer
 
 from ...observables import is_answer
 from ...users_factory import CannotPlay
@@ -44,7 +47,7 @@ from .engine_operation import EngineOperation
 from .protocol import CannotStep
 
 PLAYED: Final[Mapping[str, tuple[str, ...]]] = {
-    "free": (WRITER.name, COMPACTOR.name, ROLLBACKER.name, READER.name),
+    "free": (WRITER.name, COMPACTOR.name, ROLLBACKER.name, SAVEPOINTER.name, RESTORER.name, READER.name),
     "shared": (WRITER.name, READER.name),
 }
 """The value of `decision` -> the kinds of actors whose steps are played. With the lock, the engine's services take the
@@ -52,8 +55,18 @@ requested times of their plans from the clock, and the model's take reserved one
 """
 
 
+DECIDES: Final = ("learns_tail", "publishes_item", "starts_listing_announced", "creates_entry")
+"""The steps by which an actor that has announced goes on until its announcement is decided."""
+
+
 def last_of(entries: Sequence[DecidedEntry]) -> DecidedEntry:
     return entries[-1] if entries else NO_ENTRY
+
+
+def _listed(own: Any) -> Iterable[Any]:
+    """Return the announcements that an actor has listed, if it decides any."""
+    deciding = next((each for each in own.records if isinstance(each, Deciding)), None)
+    return () if deciding is None else deciding.listed
 
 
 class _Times(dict[int, int]):
@@ -68,10 +81,14 @@ class LogTimes:
     plans, and the engine requests later than everything that it has listed. `requests` are the times that actors of the
     engine took for writes and rollbacks, in the order in which they took them. The n-th of them is the n-th requested
     time of the model, whose rollbackers read the clock. The n-th time of an entry of the engine is the n-th time that
-    the model's rules assign to the same items. The first reserved time is the barrier of compactions in both.
+    the model's rules assign to the same items. An entry of the model reserves one time, that of plans with the action
+    `planned` in the engine.
     """
 
-    def __init__(self, requests: Iterable[str], entries: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, requests: Iterable[str], entries: Sequence[Mapping[str, Any]], planned: str = PLANNED[0]
+    ) -> None:
+        later = 2 * PLANNED.index(planned)
         self.to_model = _Times({0: 0})
         for number, requested in enumerate(map(tick_of, requests), start=1):
             self.to_model[requested] = 2 * number
@@ -83,11 +100,11 @@ class LogTimes:
                 last = completion_after(last, self.to_model[tick_of(item["requested"])])
                 newest = self._assign(item["time"], last, newest)
             last = odd_after(last)
-            newest = self._assign(entry["reserved"], last, newest)
+            newest = self._assign(entry["reserved"], last, newest, later)
         self.to_engine = _Times({mine: theirs for theirs, mine in self.to_model.items()})
 
-    def _assign(self, time: str, to: int, newest: int) -> int:
-        tick = tick_of(time)
+    def _assign(self, time: str, to: int, newest: int, later: int = 0) -> int:
+        tick = tick_of(time) + later
         if tick <= newest or tick in self.to_model:
             raise CannotStep(f"an entry assigns the time {time}, which is not later than all others")
         self.to_model[tick] = to
@@ -111,10 +128,13 @@ class AnnouncingSystem(EngineSystem):
                 "the engine refuses a plan if another one was decided since it was made, and the model does not: "
                 "play compactors and rollbackers in two worlds"
             )
+        if world.actors.get(RESTORER.name, 0) > 1:
+            raise CannotPlay("the engine publishes what another restorer has decided first: play one restorer")
         super().__init__(world, protocol, mapping=mapping, **options)
         self.harness.clock.splits = True
         self.rows_by_action = {**self.rows_by_action, **{row.action: row for row in without_lock(protocol)}}
         self._running: dict[str, Task] = {}
+        self._planned = "restore" if world.actors.get(RESTORER.name) else PLANNED[0]
         self._translated: tuple[int, LogTimes] = (-1, LogTimes((), ()))
 
     @property
@@ -123,7 +143,8 @@ class AnnouncingSystem(EngineSystem):
         changes = getattr(storage, "changes", -1)
         if self._translated[0] != changes:
             heads = (storage.get(entry.path).partition(b"\n")[0] for entry in storage.list(DECISIONS))
-            self._translated = (changes, LogTimes(self._requests(), [json.loads(head) for head in heads]))
+            entries = [json.loads(head) for head in heads]
+            self._translated = (changes, LogTimes(self._requests(), entries, self._planned))
         return self._translated[1]
 
     def _requests(self) -> Iterator[str]:
@@ -190,26 +211,40 @@ class AnnouncingSystem(EngineSystem):
         own = model.component(state, step.actor)
         if did in ("finds_decided", "finds_refused"):
             plans_again = did == "finds_refused" and isinstance(own, Rollbacker)
-            return (own.step == ANNOUNCED or (plans_again and self._leaves_work(model, state))
+            # A refused writer and a restorer delete the same files: the writer in one segment with its instant.
+            is_too_early = did == "finds_refused" and self._is_still_to_undo(model, state, step.actor)
+            return (own.step == ANNOUNCED or is_too_early or (plans_again and self._leaves_work(model, state))
                     or self._would_decide_for_others(model, state, step.actor))  # fmt: skip
-        if did in ("schedules_plan", "plans_rollback"):
+        if did in ("schedules_plan", "plans_rollback", "pins_instant", "plans_restore"):
             return self._decides_first(model, state, step)
+        if did == "requests_instant":
+            return self._precedes_restore(model, state)
         if did == "announces":
             return self._finds_files_deleted(model, state, step.actor)
+        return did in DECIDES and self._decides_otherwise(model, state, step.actor, did)
+
+    def _decides_otherwise(self, model: Any, state: Any, actor: str, did: str) -> bool:
+        if self._running[actor].finished:
+            return True  # its listing has shown that its announcement is decided
         if did == "publishes_item":
-            return self._returns_at_once(model, state, step.actor)
-        if did == "creates_entry":
-            wins = record_of(own, Deciding).tail == len(model.component(state, "entries"))
-            others = (each for each in self._running if each != step.actor)
-            return wins and (self._orders_otherwise(record_of(own, Deciding).listed)
-                             or any(self._learns_again(model, state, each) for each in others))  # fmt: skip
-        return False
+            return self._returns_at_once(model, state, actor)
+        return did == "creates_entry" and self._creates_otherwise(model, state, actor)
+
+    def _creates_otherwise(self, model: Any, state: Any, actor: str) -> bool:
+        """Return whether an actor creates another entry, or others would look at the log before it does."""
+        deciding = record_of(model.component(state, actor), Deciding)
+        wins = deciding.tail == len(model.component(state, "entries"))
+        others = (each for each in self._running if each != actor)
+        return wins and (self._orders_otherwise(deciding.listed)
+                         or any(self._learns_again(model, state, each) for each in others))  # fmt: skip
 
     def _decides_first(self, model: Any, state: Any, step: Step) -> bool:
         """Return whether an actor that plans first publishes or creates an entry, which the model does not: the engine
         decides what it finds announced, and reserves a time later than the write that a rollback undoes.
         """
         own, entries = model.component(state, step.actor), model.component(state, "entries")
+        if isinstance(own, Savepointer | Restorer):
+            return self._leaves_work(model, state)
         if isinstance(own, Rollbacker):
             target = self.times.to_engine[model.component(model.apply(state, step), step.actor).target]
             reserved = self.times.to_engine[last_of(entries).reserved] + 2 * PLANNED.index(ROLLBACK)
@@ -228,7 +263,22 @@ class AnnouncingSystem(EngineSystem):
         """
         requested = getattr(model.component(state, actor), "requested", 0)
         rollbacks = model.component(state, "rollbacks") if model.world.actors.get(ROLLBACKER.name) else ()
-        return any(each.target == requested and each.deleted for each in rollbacks)
+        is_rolled_back = any(each.target == requested and each.deleted for each in rollbacks)
+        return is_rolled_back or is_gone(model.restores(state), requested)
+
+    def _is_still_to_undo(self, model: Any, state: Any, actor: str) -> bool:
+        """Return whether a restorer has yet to delete the files of the write that an actor wants to commit."""
+        requested, restores = getattr(model.component(state, actor), "requested", 0), model.restores(state)
+        return is_undone(restores, requested) and not is_gone(restores, requested)
+
+    def _precedes_restore(self, model: Any, state: Any) -> bool:
+        """Return whether an author has chosen what a restore undoes, and its plan is not on the timeline. A write that
+        is requested now may have an earlier time in the engine than the restore, and is refused for that reason.
+        """
+        entries, timeline = model.component(state, "entries"), model.view(state, "timeline")
+        chosen = [each for actor in self._running for each in _listed(model.component(state, actor))]
+        chosen += unpublished(last_of(entries), timeline)
+        return any(isinstance(each, Restore) for each in chosen)
 
     def _orders_otherwise(self, listed: Iterable[Any]) -> bool:
         """Return whether an entry of the engine decides announcements in another order. A clock may lag behind the
@@ -256,10 +306,10 @@ class AnnouncingSystem(EngineSystem):
         return bool(undecided(model.component(state, "announced"), last, model.view(state, "timeline")))
 
     def _returns_at_once(self, model: Any, state: Any, actor: str) -> bool:
-        """Return whether an actor finds its instant published, and leaves the rest of the entry to its author."""
+        """Return whether an actor finds its instant published or undone, and leaves the entry to its author."""
         mine = record_of(model.component(state, actor), Deciding).announcement
         if mine is None or name_of(mine) not in map(name_of, model.view(state, "timeline")):
-            return False
+            return mine is not None and self._is_about_to(actor, CLEANS_UP)
         if not self._decided_by_tail(model, state, actor):
             return self._has_read_rival(actor) or self._is_about_to(actor, CLEANS_UP)
         return self._running[actor].finished or self._is_about_to(actor, (*LOOKS, *CLEANS_UP))

@@ -17,7 +17,8 @@ from ..timeline.restores import RestorePlan
 
 def plan_restore(context: Context, timeline: Active, saved: Instant, requested: str) -> RestorePlan:
     """Build the plan of a restore to the savepoint `saved`: pending instants first, then completed instants, newest
-    first. The caller of `plan_restore` holds the table's lock.
+    first. The caller of `plan_restore` holds the table's lock, or creates the entry after the one whose instants
+    `timeline` shows: it has the requested time of that entry, and nothing is decided in between.
     """
     pinned = pinned_by(timeline, saved)
     by_completion = context.rules.restore_by == "completion"

@@ -1,0 +1,168 @@
+"""Savepoints and restores that are announced, and that entries of the log decide.
+
+A restorer announces to which savepoint it wants to return. The author of the entry that decides the restore finds what
+it undoes: everything that completed after the savepoint, and every instant that is pending when the author has ended
+its listings. The restore has the time that the entry before reserves, and it is the first item of its entry. So nothing
+that it undoes completes after its time, and nothing else completes before it.
+
+An actor that knows an old entry may put an item once more that a restore has undone. No actor believes it, because the
+plan of the restore stays on the timeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ...kernel.publication import Publication
+from ...kernel.table import Plans, Table
+from ...kernel.timeline import Published
+from ...kernel.writer import Writer
+from ...machine.composition import Composition
+from ...machine.transition import Changes, Transition, preset
+from ...protocol import Protocol
+from ...rules import Rules
+from ...world import World
+from ..restores.mechanism import PLANNED, RESTORER, RESTORER_PLANS_RESTORE, Planned, Restorer, put_plan, to_undo
+from ..restores.rules import Restore, newest_savepoint
+from ..savepoints import (
+    SAVEPOINTER,
+    SAVEPOINTER_PINS_INSTANT,
+    SAVEPOINTER_PUBLISHES_SAVEPOINT,
+    Savepoint,
+    Savepointer,
+    SavepointList,
+    pin_instant,
+)
+from .author import ANNOUNCED, Deciding, Log, announce, last_known
+from .rules import COMPONENTS, NO_ENTRY, is_restored, unpublished
+
+
+def savepoints_and_restores(composition: Composition) -> None:
+    """Let savepointers and restorers announce, and let every author decide and publish savepoints and restores."""
+    savepointers, restorers = composition.actors_of(SAVEPOINTER), composition.actors_of(RESTORER)
+    if not savepointers:
+        return
+    composition.select(SAVEPOINTER_PINS_INSTANT, actors=savepointers).replace(announces_savepoint)
+    composition.select(SAVEPOINTER_PUBLISHES_SAVEPOINT, actors=savepointers).remove()
+    if restorers:
+        composition.select(RESTORER_PLANS_RESTORE, actors=restorers).replace(announces_restore)
+    kinds = [kind for kind, actors in composition.actors.items() if actors]
+    ends = composition.find(*(f"{kind}_ends_listing_announced" for kind in kinds))
+    if restorers:
+        ends.extend(preset(fill_restores, table_protocol=composition.protocol))
+    puts = tuple(name for name in ("published", *COMPONENTS.values()) if name in composition.components)
+    effect = publish_any if restorers else publish_savepoint
+    composition.find(*(f"{kind}_publishes_item" for kind in kinds)).replace(
+        lambda each: replace(each, effects=(effect,), changes=("own", *puts))
+    )
+
+
+def publication_of_savepoints(me: str) -> Publication:
+    """Describe how a savepointer has its savepoint decided, like another actor its instant."""
+    return Publication(SAVEPOINTER.name, me, ANNOUNCED, lambda own: (Savepointer(), None), "pinned")
+
+
+# What is announced.
+
+
+def announces_savepoint(pins: Transition) -> Transition:
+    return replace(pins, to=ANNOUNCED, effects=(announce_savepoint,),
+                   changes=("own", "announced", "savepoints_begun", "savepoints"))  # fmt: skip
+
+
+def announce_savepoint(
+    own: Savepointer, me: str, savepoints_begun: int, savepoints: SavepointList, published: Published,
+    completed_table: Table, world: World, rules: Rules, announced: frozenset[Any],
+) -> Changes:  # fmt: skip
+    """Put the inflight savepoint, and announce it."""
+    pinned = pin_instant(own, me, savepoints_begun, savepoints, published, completed_table, world, rules)
+    changes: dict[str, Any] = {name: value for name, value in pinned.items() if name != "lock"}
+    begun = changes["savepoints"][-1]
+    return {**changes, "own": changes["own"]._replace(step=ANNOUNCED), **announce(begun, announced)}
+
+
+def announces_restore(plans: Transition) -> Transition:
+    return replace(plans, to=ANNOUNCED, effects=(announce_restore,), changes=("own", "announced"))
+
+
+def announce_restore(
+    me: str, entries: Log, savepoints: SavepointList, announced: frozenset[Any]
+) -> Changes:
+    """Announce a restore to the newest savepoint. Only a restore that is decided later has a time as late as the
+    announcement.
+    """
+    saved = newest_savepoint(savepoints)
+    assert saved is not None, "the guard saw the same savepoints"
+    time = (entries or (NO_ENTRY,))[-1].reserved
+    asked = Restore(time, saved.at, me, inflight=False, undone=(), saved_writes=saved.writes)
+    return {"own": Restorer(step=ANNOUNCED), **announce(asked, announced)}
+
+
+# What an author does.
+
+
+def fill_restores(
+    own_deciding: Deciding, table_protocol: Protocol, restores: Planned, published: Published, plans: Plans,
+    savepoints: SavepointList, every_writer: Mapping[str, Writer],
+) -> Changes:  # fmt: skip
+    """Find what each listed restore undoes: all that completed after its savepoint, and all that is pending now."""
+
+    def filled(asked: Restore) -> Restore:
+        to = tuple(each for each in savepoints if each.at == asked.at)
+        undone = to_undo(table_protocol, restores, published, plans, to, every_writer)
+        return asked._replace(undone=undone)
+
+    listed = frozenset(filled(each) if isinstance(each, Restore) else each for each in own_deciding.listed)
+    return {"own_deciding": own_deciding._replace(listed=listed)}
+
+
+def publish_savepoint(
+    own_deciding: Deciding, entries: Log, timeline: tuple[Any, ...], published: Published, plans: Plans,
+    savepoints: SavepointList,
+) -> Changes:  # fmt: skip
+    """Put the earliest item that the timeline lacks, perhaps a savepoint."""
+    item = unpublished(last_known(own_deciding, entries), timeline)[0]
+    values = {"published": published, "plans": plans, "savepoints": _without(savepoints, item)}
+    component = COMPONENTS.get(type(item), "published")
+    return {component: (*values[component], item)}
+
+
+def publish_any(
+    own_deciding: Deciding, entries: Log, timeline: tuple[Any, ...], published: Published, plans: Plans,
+    savepoints: SavepointList, restores: Planned,
+) -> Changes:  # fmt: skip
+    """Put the earliest item that the timeline lacks, perhaps a savepoint or a restore."""
+    item = unpublished(last_known(own_deciding, entries), timeline)[0]
+    if not isinstance(item, Restore):
+        return publish_savepoint(own_deciding, entries, timeline, published, plans, savepoints)
+    runs = Restorer(restore=item.requested, undone=item.undone, to=item.at, saved_writes=item.saved_writes)
+    changes = put_plan(runs, item.runner, restores, published, plans, savepoints, read_meanwhile=True)
+    return {name: value for name, value in changes.items() if name != "own"}
+
+
+def _without(savepoints: SavepointList, item: Any) -> SavepointList:
+    """Return the savepoints without the inflight one that a decided savepoint replaces."""
+    replaced = item.requested if isinstance(item, Savepoint) else None
+    return tuple(each for each in savepoints if each.requested != replaced)
+
+
+# How an actor ends a decision.
+
+
+def run_restore(own: Restorer, own_deciding: Deciding, restores: Planned) -> Changes:
+    """Prepare to run the restore, which an entry has decided."""
+    decided = next(each for each in restores if is_restored(own_deciding.announcement, (each,)))
+    return {"own": own._replace(step=PLANNED, restore=decided.requested, undone=decided.undone)}
+
+
+def end_savepoint() -> Changes:
+    """End the operation: the savepoint is on the timeline."""
+    return {"own": Savepointer()}
+
+
+def drop_refused_savepoint(own: Savepointer, savepoints: SavepointList) -> Changes:
+    """Remove the inflight savepoint: a restore has undone the instant that it pins."""
+    left = tuple(each for each in savepoints if each.requested != own.pinned or each.completed is not None)
+    return {"own": Savepointer(), "savepoints": left}
