@@ -29,6 +29,7 @@ from .outcome import Exit, gravest
 
 if TYPE_CHECKING:
     from nbcc.simulator.search.verdicts import Depth, Kill, MatrixRow, ResultCache
+    from nbcc.simulator.specs import ProtocolFile
 
 
 @click.command(short_help="Which protocol keeps which promise, up to which bound.")
@@ -50,6 +51,13 @@ if TYPE_CHECKING:
     multiple=True,
     metavar="NAME",
     help="Search for this promise only (repeatable); --accept then replaces its column alone.",
+)
+@click.option(
+    "--protocol",
+    "named",
+    multiple=True,
+    metavar="NAME",
+    help="Search for this protocol only (repeatable); --accept then replaces its row alone.",
 )
 @click.option("--locks", is_flag=True, help="Judge only the locks and the stores of specs/locks.toml.")
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of processes.  [default: one a core]")
@@ -93,6 +101,7 @@ def command(
     depth: str,
     accept: bool,
     promises: tuple[str, ...],
+    named: tuple[str, ...],
     locks: bool,
     workers: int | None,
     master: str | None,
@@ -118,6 +127,7 @@ def command(
       nbcc verdicts --locks
       nbcc verdicts --picture verdicts.png
       nbcc verdicts --promise ANSWER --promise FRESH --accept
+      nbcc verdicts --protocol mine --accept
       nbcc verdicts --depth full --workers 2 --checkpoint searches.jsonl
       nbcc verdicts --options writer-a.properties writer-b.json
     """
@@ -133,10 +143,11 @@ def command(
 
     with users_words():
         promises = known_promises(promises)
+        chosen = judged.chosen(named)
         cache = judged.ResultCache(checkpoint) if checkpoint else None
         draw = drawing(picture) if picture else None
     workers, level = workers or os.cpu_count() or 1, judged.depth_of(depth)
-    judged_locks, judging = LockReport(level, accept, locks), _Matrix(level, accept, cache, promises)
+    judged_locks, judging = LockReport(level, accept, locks), _Matrix(level, accept, cache, promises, chosen)
     try:
         found = () if locks else judging.search(workers, master, max_states=max_states, memory=memory)
         judged_locks.search(promises, workers, max_states=max_states)
@@ -152,11 +163,18 @@ _NOT_INSTALLED = "specs/verdicts-full.json is in the repository of nbcc only."
 
 
 class _Matrix:
-    def __init__(self, level: Depth, accept: bool, cache: ResultCache | None, promises: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self,
+        level: Depth,
+        accept: bool,
+        cache: ResultCache | None,
+        promises: tuple[str, ...],
+        chosen: tuple[ProtocolFile, ...],
+    ) -> None:
         from nbcc.simulator.search import verdicts as judged
 
-        self.level, self.accept, self.cache, self.promises = level, accept, cache, promises
-        self.total, self.ended = judged.searches(level), 0
+        self.level, self.accept, self.cache, self.promises, self.chosen = level, accept, cache, promises, chosen
+        self.total, self.ended = judged.searches(level, chosen), 0
         self.kills: tuple[Kill, ...] = judged.accepted()
 
     def search(self, workers: int, master: str | None, **bounds: Any) -> tuple[MatrixRow, ...]:
@@ -165,16 +183,14 @@ class _Matrix:
         from .search import spark_of
 
         spark = spark_of(master) if master else None
-        with _progress(f"{len(judged.protocols())} protocols, {self.total} searches", self.total) as tick:
+        with _progress(f"{len(self.chosen)} protocols, {self.total} searches", self.total) as tick:
 
             def done() -> None:
                 self.ended += 1
                 tick()
 
-            promises = self.promises
-            return judged.matrix(
-                self.level, promises=promises, workers=workers, spark=spark, cache=self.cache, done=done, **bounds
-            )
+            how = {"workers": workers, "spark": spark, "cache": self.cache, **bounds}
+            return judged.matrix(self.level, self.chosen, promises=self.promises, done=done, **how)
 
     def report(
         self,
@@ -213,13 +229,14 @@ class _Matrix:
         ])  # fmt: skip
 
     def _data(self, rows: tuple[MatrixRow, ...], depth: Depth) -> dict[str, Any]:
-        """Return the matrix as JSON data. Columns of promises that were not searched come from the accepted matrix."""
+        """Return the matrix as JSON data. Rows and columns that were not searched come from the accepted matrix."""
         from nbcc.simulator.search import verdicts as judged
 
         found = judged.to_data(rows, depth)
-        if not self.promises or not self._has_accepted():
+        whole = not self.promises and len(self.chosen) == len(judged.protocols())
+        if whole or not judged.data_path(depth).is_file():
             return found
-        return judged.merged(json.loads(self._accepted().read_text("utf-8")), found)
+        return judged.merged(json.loads(judged.data_path(depth).read_text("utf-8")), found, depth)
 
     def _accepted(self) -> Path:
         from nbcc.simulator.search import verdicts as judged

@@ -14,7 +14,7 @@ from tests.builders.optimistic import OPTIMISTIC
 from .pins import SIZES, case, search, violated
 
 # These lose nothing.
-KEEPING = ("time_service", "test_and_set", "occ", "resolved", "log", "free", "put_if_absent",
+KEEPING = ("time_service", "test_and_set", "occ", "resolved", "log", "free", "put_if_absent", "exclusive", "several",
            # Of a log that is shared; what they lose in addition to it is pinned in sizes.toml.
            "shared", "appended", "earlier", "in_front",
            "by_range", "dual_write",

@@ -30,7 +30,7 @@ from ...kernel.writer import Writer
 from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.plans import STARTS_PLAN, Planner
-from ...machine.transition import Action, Args, Changes, Guard, become, limit_left, preset, record_of, transition
+from ...machine.transition import DEAD, Action, Args, Changes, Guard, become, limit_left, preset, record_of, transition
 from ...protocol import Protocol
 from ...variants.completion import Completion
 from ...world import World
@@ -87,12 +87,14 @@ def compose(composition: Composition) -> None:
     # combines it with the writer's next visible step.
     unread: dict[str, Writers] = {} if renewing(composition) else {"every_writer": {}}
     pending = Guard("a rollback must be pending", pending_rollback)
+    exclusive = composition.protocol[Rollbacks].rollback_plans == "exclusive"
+    resumes = (pending, NOT_RUN_BY_ANOTHER) if exclusive else (pending,)
     for me in composition.actors_of(ROLLBACKER):
         _plans(composition, me, unread)
         composition.add(
             transition(ROLLBACKER_STARTS_ROLLBACK, me, at=PLANNED, guards=(NOT_COMPLETED,),
                        effect=preset(start_own, **unread), changes=("own", "rollbacks"), tags=(STARTS_PLAN,)),
-            transition(ROLLBACKER_RESUMES_ROLLBACK, me, at="idle", guards=(pending,),
+            transition(ROLLBACKER_RESUMES_ROLLBACK, me, at="idle", guards=resumes,
                        effect=preset(resume, **unread), changes=("own", "rollbacks")),
             transition("rollbacker_deletes_log", me, at=UNDOING, effect=delete_log, arguments=next_file,
                        changes=("own", "rollbacks")),
@@ -146,6 +148,8 @@ def failed_write(
     """Return the requested time of the oldest failed write without a pending rollback; None if there is none."""
     done = {entry.requested for entry in published}
     at_work = {rollback.target for rollback in rollbacks if rollback.requested not in done}
+    if table_protocol[Rollbacks].rollback_plans == "several":
+        at_work = set()
     found = (
         writer.requested
         for writer in every_writer.values()
@@ -187,6 +191,16 @@ def pending_rollback(published: Published, rollbacks: Plans) -> Rollback | None:
     """Return the oldest planned rollback that has not completed; None if all have completed."""
     done = {entry.requested for entry in published}
     return next((rollback for rollback in rollbacks if rollback.requested not in done), None)
+
+
+def is_run(published: Published, rollbacks: Plans, every_rollbacker: Mapping[str, Rollbacker]) -> bool:
+    """True if a live rollbacker runs the oldest pending rollback, or is about to. Hudi reads its heartbeat."""
+    found = pending_rollback(published, rollbacks)
+    alive = (each for each in every_rollbacker.values() if each.step != DEAD)
+    return found is not None and any(each.rollback == found.requested for each in alive)
+
+
+NOT_RUN_BY_ANOTHER = Guard("no live rollbacker may run the oldest pending rollback", is_run, negated=True)
 
 
 def start_own(

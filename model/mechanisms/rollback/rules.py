@@ -26,6 +26,12 @@ class Rollbacks(Options):
         "under_lock",
         "when a rollbacker chooses a failed write: under the lock that covers its plan, or before it takes that lock",
     )
+    rollback_plans: Literal["one", "exclusive", "several"] = option(
+        "one",
+        "how many pending rollbacks a failed write has, and who runs one (hudi #18050). one: at most one, which any "
+        "rollbackers may run at once; exclusive: at most one, which one rollbacker runs at a time; several: each "
+        "rollbacker may plan another",
+    )
     commit_check: Literal["under_lock", "before_lock", "none"] = option(
         "under_lock",
         "when a writer checks its heartbeat before it publishes: under the lock, before it takes the lock, or never",

@@ -8,7 +8,7 @@ from ..jobs import ResultCache
 from .bound import Bound, bound_of, exceeds
 from .data import data_path, facts, load, merged, row_data, to_data, to_text
 from .failed import FailedSearch, failed_searches, messages
-from .judge import Cell, MatrixRow, depth_of, matrix, protocols, searches, sign, to_json, within
+from .judge import Cell, MatrixRow, chosen, depth_of, matrix, protocols, searches, sign, to_json, within
 from .kills import Kill, accepted, believable
 from .lock_data import load_locks, locks_data, locks_facts, locks_json, locks_path, locks_text, up_to, with_accepted
 from .locks import LockVerdicts, judge_locks
@@ -27,6 +27,7 @@ __all__ = [
     "accepted",
     "believable",
     "bound_of",
+    "chosen",
     "data_path",
     "depth_of",
     "exceeds",

@@ -5,6 +5,7 @@ specs/verdicts-full.json.
 from __future__ import annotations
 
 import json
+from collections import defaultdict, deque
 from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -16,7 +17,7 @@ from nbcc.model.promises import PROMISES
 from ..explore import Verdict
 from .bound import bound_of, sentence
 from .isolation import anomalies
-from .judge import Cell, MatrixRow
+from .judge import Cell, MatrixRow, protocols, worlds_of
 from .search_bounds import Depth
 
 EVERY = "every protocol"
@@ -43,13 +44,35 @@ def to_data(rows: Sequence[MatrixRow], depth: Depth) -> dict[str, Any]:
     return {"format": 1, "depth": depth, "protocols": protocols, "worlds": list(_worlds(rows))}
 
 
-def merged(accepted: Mapping[str, Any], found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the accepted matrix, updated with the new verdicts in `found`."""
-    protocols = {}
-    for name, row in found["protocols"].items():
+def merged(accepted: Mapping[str, Any], found: Mapping[str, Any], depth: Depth) -> dict[str, Any]:
+    """Return the accepted matrix, updated with the new verdicts in `found`: rows, or cells of some promises."""
+    names = [file.name for file in protocols() if file.name in {*accepted["protocols"], *found["protocols"]}]
+    rows = {}
+    for name in names:
+        row = found["protocols"].get(name) or accepted["protocols"][name]
         cells = {**accepted["protocols"].get(name, row)["promises"], **row["promises"]}
-        protocols[name] = {**row, "promises": {promise: cells[promise] for promise in PROMISES if promise in cells}}
-    return {**accepted, "protocols": protocols}
+        rows[name] = {**row, "promises": {promise: cells[promise] for promise in PROMISES if promise in cells}}
+    return {**accepted, "protocols": rows, "worlds": list(_worlds_of(names, depth, accepted, found))}
+
+
+def _worlds_of(names: Sequence[str], depth: Depth, *states_of: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the worlds of a merged matrix, each with its states as the first matrix that has them states them.
+
+    Several worlds may have one description. They stand in the same order in each matrix.
+    """
+    states = [_states(data) for data in states_of]
+    searched = {name: worlds_of(name, depth) for name in names}
+    for world in dict.fromkeys(world for worlds in searched.values() for world in worlds):
+        by = [name for name, worlds in searched.items() if world in worlds]
+        known = (each[described(world)].popleft() for each in states if each[described(world)])
+        yield {"world": described(world), "states": next(known, None), "for": _named(by, names)}
+
+
+def _states(data: Mapping[str, Any]) -> defaultdict[str, deque[int | None]]:
+    found: defaultdict[str, deque[int | None]] = defaultdict(deque)
+    for each in data["worlds"]:
+        found[each["world"]].append(each["states"])
+    return found
 
 
 def row_data(row: MatrixRow) -> dict[str, Any]:

@@ -107,6 +107,16 @@ def protocols() -> tuple[ProtocolFile, ...]:
     return tuple(specs.protocol_file(name) for name in specs.protocol_names())
 
 
+def chosen(names: Sequence[str]) -> tuple[ProtocolFile, ...]:
+    """Return the protocols of the matrix with these names; all of them if there is none.
+
+    Raises:
+        ValueError: There is no protocol with one of these names.
+    """
+    asked = {specs.protocol_file(name).name for name in names}
+    return tuple(file for file in protocols() if not asked or file.name in asked)
+
+
 def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
     """Return the worlds in which a protocol is checked, each with a flag that is True if the search uses reductions.
 
@@ -186,9 +196,9 @@ def _has_result(job: SearchJob, result: Result) -> bool:
     return not result.stopped and result.reads is not None and not is_touched(result.reads, job.protocol)
 
 
-def searches(depth: Depth) -> int:
-    """Return the number of searches that the verdict matrix requires at a search depth."""
-    return sum(len(worlds_of(file.name, depth)) for file in protocols())
+def searches(depth: Depth, rows: Sequence[ProtocolFile]) -> int:
+    """Return the number of searches that these rows of the matrix require at a search depth."""
+    return sum(len(worlds_of(file.name, depth)) for file in rows)
 
 
 def within(rows: Iterable[MatrixRow], depth: Depth) -> tuple[MatrixRow, ...]:
