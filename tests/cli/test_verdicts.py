@@ -15,6 +15,7 @@ from nbcc.simulator.search import verdicts
 from nbcc.simulator.search.explore import PromiseResult, Result, Verdict
 from nbcc.simulator.search.verdicts import (
     bound_of,
+    data,
     exceeds,
     facts,
     judge,
@@ -104,8 +105,10 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     monkeypatch.setattr(verdicts, "data_path", lambda depth: found)
     monkeypatch.setattr(verdicts, "judge_locks", lambda depth, **bounds: ())
     monkeypatch.setattr(verdicts, "believable", lambda rows, known: rows)
+    monkeypatch.setattr(data, "protocols", lambda: chosen)
     monkeypatch.setattr(judge, "protocols", lambda: chosen)
-    monkeypatch.setattr(judge, "worlds_of", lambda name, depth: {DEMO: False})
+    for module in (judge, data):
+        monkeypatch.setattr(module, "worlds_of", lambda name, depth: {DEMO: False})
     return found
 
 
@@ -124,6 +127,18 @@ def test_the_matrix_is_held_against_what_was_accepted(small: Path, capsys: pytes
         capsys.readouterr()
         assert nbcc() == 1, wrong
         assert "Find out why" in capsys.readouterr().out
+
+
+def test_the_row_of_one_protocol_is_searched_and_accepted_alone(small: Path) -> None:
+    assert nbcc("--accept") == 0
+    right = small.read_text("utf-8")
+    of_default = right.replace('"SNAP": {"verdict": "HOLDS"}', '"SNAP": {"verdict": "NOT_APPLICABLE"}')
+    both = of_default.replace('"steps": 18', '"steps": 1')
+    assert both != of_default != right
+    small.write_text(both, "utf-8")
+    assert nbcc("--protocol", "tombstones-dropped", "--accept") == 0
+    assert small.read_text("utf-8") == of_default
+    assert nbcc("--protocol", "none-such") == 2
 
 
 def test_the_column_of_one_promise_is_searched_and_accepted_alone(
