@@ -161,11 +161,13 @@ def listed(metadata: MetadataContent, published: Published, options: EntryOption
     table finds: those in the newest base, and those in later slices. Whether an instant in a later slice has completed
     is for the timeline to say.
     """
-    late = late_entries(metadata, published, options)
-    return metadata.base.listed.union(entry.requested for entry in late)
+    entries = uncompacted_entries(metadata, published, options)
+    return metadata.base.listed.union(entry.requested for entry in entries)
 
 
-def late_entries(metadata: MetadataContent, published: Published, options: EntryOptions) -> tuple[MetadataEntry, ...]:
+def uncompacted_entries(
+    metadata: MetadataContent, published: Published, options: EntryOptions
+) -> tuple[MetadataEntry, ...]:
     """Return the entries in slices after the newest completed compaction."""
     completed, barrier = completions(published), metadata.base.barrier
     return tuple(each for each in metadata.entries if slice_time(each, completed, options) > barrier)
@@ -248,8 +250,8 @@ def planned(metadata: MetadataContent, published: Published, now: int, options: 
     barrier = min(pending) if held_back else now
     if options.entry_taken == "entered":
         return MetadataBase(barrier, base.listed.union(entry.requested for entry in metadata.entries))
-    late = late_entries(metadata, published, options)
-    taken = (each.requested for each in late if slice_time(each, completed, options) < barrier)
+    entries = uncompacted_entries(metadata, published, options)
+    taken = (each.requested for each in entries if slice_time(each, completed, options) < barrier)
     return MetadataBase(barrier, base.listed.union(requested for requested in taken if requested in completed))
 
 
