@@ -59,6 +59,17 @@ def parse_log(name: str) -> LogName | None:
     return LogName(file_id, instant, int(version), token, suffix is not None)
 
 
+TOMBSTONES: Final = 1
+"""The version of the log in which a compaction or a resize keeps deletes. The logs of a resize with a greater version
+are copies of logs that completed while it was pending; they rank above its base files."""
+
+
+def is_tombstone_log(name: str) -> bool:
+    """Return whether a log that a compaction or a resize wrote, with its base file, holds the deletes that it keeps."""
+    log = parse_log(name)
+    return log is None or log.version == TOMBSTONES
+
+
 def in_partition(partition: str, name: str) -> str:
     """Return the path of a file in a partition; the partition '' is the table's root."""
     return f"{partition}/{name}" if partition else name

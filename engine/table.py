@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from . import html
 
 from .actions import (  # isort: skip
-    alter_schema, archive, bulk_insert, clean, cluster, compact, convert, delete, delete_partition, delete_savepoint,
-    insert_overwrite, log_compact, maintain, operations, restore, rollback, run_compaction, run_log_compaction,
+    alter_schema, archive, bulk_insert, cancel_resize, clean, cluster, compact, convert, delete, delete_partition,
+    delete_savepoint, insert_overwrite, log_compact, maintain, operations, resize, restore, rollback, run_compaction,
+    run_log_compaction,
     run_rollback, savepoint, schedule_compaction, schedule_log_compaction, schedule_rollback, upsert,
 )
 from .clock import WallClock
@@ -45,6 +46,11 @@ if TYPE_CHECKING:
 
 def _read_columns_again(table: Table) -> None:
     table.config = definition.with_current_schema(table.context.storage, table.config)
+
+
+def _read_features_again(table: Table) -> None:
+    features = definition.open_table(table.context.storage).writer_features
+    table.config = replace(table.config, writer_features=features)
 
 
 def _coordinate_again(table: Table) -> None:
@@ -88,7 +94,7 @@ class Table(TableDml):
         """Create a table in an empty or missing folder.
 
         `schema` is a pyarrow Schema, a StructType or a DDL string. `buckets` is the number of file groups in each
-        partition, which cannot be changed after the table is created. `table_type` is MERGE_ON_READ (non-blocking
+        partition, which `resize` can change later. `table_type` is MERGE_ON_READ (non-blocking
         writers by default) or COPY_ON_WRITE (optimistic or SINGLE_WRITER). Key columns must have the type string, int
         or bigint. Writes reject key values that contain both ':' and ','. If the key has several columns, writes reject
         key values with ':' or ',', because Hudi's readers split keys at these characters. `options` is described in
@@ -169,6 +175,8 @@ class Table(TableDml):
     delete = writes(delete)
     alter_schema = writes(alter_schema, then=_read_columns_again)
     convert = writes(convert, then=_coordinate_again)
+    resize = writes(resize, then=_read_features_again)
+    cancel_resize = writes(cancel_resize)
 
     def sink(
         self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse",

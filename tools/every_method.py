@@ -42,6 +42,7 @@ def every_method(table: Table, rows: pa.Table, keys: pa.Table, partition: str, w
     yield table.clean(policy="KEEP_LATEST_COMMITS", retained=1)
     yield table.archive(retained=1)
     yield table.maintain(policy=MaintenancePolicy(), dry_run=True)
+    yield table.resize(buckets=3), table.cancel_resize()
     yield table.convert(decision="shared")
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -64,7 +65,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
     action = action_of(changed)
     if is_free(context):
         requested, at_request = request_without_lock(context, action, starts=True)
-        commit = write_commit(changed, requested, OPERATION, ())
+        commit = partial(write_commit, changed, requested, OPERATION)
         return publish(context, changed, requested, at_request=at_request, files=(), commit=commit, batch_id=None)
     requested, _ = request(context, action)
     with undo_on_error(context, requested, action):

@@ -7,13 +7,15 @@ under the lock that the file groups of its base files are still empty.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from functools import partial
 from typing import Any
 
 from ..config import TableConfig
+from ..config.table_config import RESIZED
 from ..context import Context
 from ..data.shape import table_shape
-from ..data.tasks import WriteTask
+from ..data.tasks import WriteTask, WrittenFile
 from ..errors import Conflict
 from ..files.group_files import Group
 from ..files.slices import find_files, pending_plans
@@ -23,12 +25,13 @@ from ..timeline.announcements import Footprint
 from ..timeline.history import Active
 from ..writes.announced import complete_announced
 from ..writes.batch import as_upserts, refuse_other_rows
-from ..writes.commit_protocol import complete, request, undo_on_error
+from ..writes.commit_protocol import request, undo_on_error
 from ..writes.commits import write_commit
 from ..writes.conflicts import NO_READS, conflict_of, footprint_of, place
 from ..writes.data_write import write
 from ..writes.decision_log import is_free
 from ..writes.file_ids import found_file_ids
+from ..writes.mapping import complete_in_groups, current_generation, to_generation
 from ..writes.unlocked_request import request_at_reserved_time
 
 ACTION = "deltacommit"
@@ -52,22 +55,29 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
         put_inflight(context.storage, requested, ACTION)
         shape, file_ids = table_shape(config, context.rules), found_file_ids(context, config, at_request)
         task = WriteTask(shape, requested, config.max_log_bytes, bulk=True, filled=filled, file_ids=file_ids)
-        files = context.jobs.write(rows, task)
-    based = {(file.partition, file.file_id) for file in files if file.version is None}
-    commit = write_commit(config, requested, "BULK_INSERT", files)
+        listed = context.active() if RESIZED in config.writer_features else at_request
+        files = context.jobs.write(rows, to_generation(task, current_generation(context, config, listed)))
+    commit = partial(write_commit, config, requested, "BULK_INSERT")
     if is_free(context):
-        bases = tuple(sorted({place(*group) for group in based}))
+        bases = tuple(sorted({place(*group) for group in _based(files)}))
         known = tuple(sorted(instant.requested for instant in at_request.completed))
         footprint = footprint_of(context, config, files, at_request, NO_READS) or Footprint((), known=known)
         return complete_announced(
-            context, requested, ACTION, files=files, commit=commit, footprint=footprint._replace(bases=bases)
+            context, requested, ACTION, files=files, commit=commit(files), footprint=footprint._replace(bases=bases)
         )
 
-    def refusal(now: Active | None) -> Conflict | None:
-        overtaker = overtaken(context, requested, based, now)
+    def refusal(now: Active | None, files: Sequence[WrittenFile]) -> Conflict | None:
+        overtaker = overtaken(context, requested, _based(files), now)
         return overtaker or conflict_of(context, config, requested, files, at_request=at_request, now=now)
 
-    return complete(context, requested, ACTION, files=files, commit=commit, refused_by=refusal)
+    return complete_in_groups(
+        context, config, requested, ACTION, files=files, commit=commit, refused_by=refusal
+    )
+
+
+def _based(files: Sequence[WrittenFile]) -> set[Group]:
+    """Return the file groups for which a bulk insert has written a base file."""
+    return {(file.partition, file.file_id) for file in files if file.version is None}
 
 
 def filled_groups(context: Context, active: Active) -> frozenset[Group]:

@@ -7,7 +7,7 @@ returned.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from ..config import TableConfig
@@ -19,7 +19,7 @@ from ..files.window import writes_between
 from ..reads.selection import EVERYTHING, ReadSelection, Where, selection
 from ..reads.tasks import state_tasks
 from ..reads.times import Time
-from ..reads.windows import Window, refuse_replacements, settled_window, window_tasks
+from ..reads.windows import Window, groups_joined, refuse_replacements, settled_window, window_tasks
 from ..timeline import completion_of
 
 ASKED = "read what changed"
@@ -59,7 +59,8 @@ def tasks_of(
     kept = part.groups(written, config, table_shape(config, context.rules))
     if not kept:
         return []
-    before, after = (_states(context, config, window, time) for time in (window.after, window.until))
+    group_of = groups_joined(context, config, window)
+    before, after = (_states(context, config, window, time, group_of) for time in (window.after, window.until))
     between = writes_between(window.timeline, context.commits, context.rules, window.after, window.until)
     completions = tuple((instant.requested, completion_of(instant)) for instant, _ in between)
     return [
@@ -78,6 +79,11 @@ def tasks_of(
     ]
 
 
-def _states(context: Context, config: TableConfig, window: Window, time: str) -> dict[Group, tuple[ReadTask, ...]]:
-    tasks = state_tasks(context, config, window.timeline, time)
-    return {(task.partition, task.file_id): (task,) for task in tasks}
+def _states(
+    context: Context, config: TableConfig, window: Window, time: str, group_of: Callable[[str, str], Group]
+) -> dict[Group, tuple[ReadTask, ...]]:
+    states: dict[Group, tuple[ReadTask, ...]] = {}
+    for task in state_tasks(context, config, window.timeline, time):
+        group = group_of(task.partition, task.file_id)
+        states[group] = (*states.get(group, ()), task)
+    return states

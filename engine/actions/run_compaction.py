@@ -11,15 +11,13 @@ from dataclasses import replace
 
 from ..config import TableConfig
 from ..context import Context
-from ..data.layers import EVENT_TIME
-from ..data.shape import table_shape
-from ..data.tasks import CompactTask, ReadTask, TableShape, WrittenFile
+from ..data.shape import keeps_tombstones, table_shape
+from ..data.tasks import CompactTask, ReadTask, WrittenFile
 from ..definition.load import with_current_schema
-from ..file_names import in_partition, parse_base, split_path
+from ..file_names import in_partition, is_tombstone_log, parse_base, split_path
 from ..files.slices import all_slices, merge_position
 from ..reads.tasks import group_rules
 from ..reads.times import Time
-from ..rules import Rules
 from ..services.inputs import PlanInputs
 from ..services.resume import completed, files_or_completed, resumed
 from ..timeline import CompactionOperation, Instant, Timeline, put_inflight
@@ -82,6 +80,7 @@ def _task(
     listed = _listed_with_base(context, inputs.active, operation, barrier)
     by_time = rules.tombstone_logs == "by_time"
     own = [log for log in logs if log.requested == barrier and (by_time or log.path in listed)]
+    own = [log for log in own if is_tombstone_log(split_path(log.path)[1])]
     tombstones = tuple(own) if rules.fold == "rank" else ()
     path, size = (base.path, base.size) if base else (None, None)
     others = tuple(log for log in logs if log not in tombstones)
@@ -110,10 +109,3 @@ def _listed_with_base(
 def _made_at(operation: CompactionOperation) -> str | None:
     named = parse_base(operation.base_file) if operation.base_file else None
     return named.instant if named else None
-
-
-def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
-    """Return whether a compaction must keep deletes. In a commit-time table a compaction keeps no deletes, because any
-    record written after a delete wins over the delete.
-    """
-    return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

@@ -4,8 +4,9 @@ record, and the resulting row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple
 
 from ..config import TableConfig
@@ -16,7 +17,7 @@ from ..errors import BadInput, Damaged
 from ..files.group_files import BaseFile, LogFile
 from ..files.group_files import Group as GroupKey
 from ..files.slices import FileSlice, to_read
-from ..names import bucket_of
+from ..names import bucket_of, generation_of
 from ..reads.retention import cleaned, refuse_undone
 from ..reads.tasks import read_task, with_foreign_base
 from ..reads.times import Time
@@ -113,7 +114,10 @@ def why(
         _refuse_unreadable(snapshot, snapshot.time)
         config = config_at(config, snapshot.time)
     shape = table_shape(config, config.rules)
-    within = _Within(partition, bucket(key, shape, config.buckets) if config.own and config.buckets else None)
+    first = config.buckets if config.own else None
+    within = _Within(partition, partial(bucket, key, shape) if first else None, first or 1)
+    if within.bucket is not None:
+        within.bucket(within.first)  # raises for a key without the form of the table's keys
     if partition is not None:
         _check_partition(snapshot, partition)
     return Why(
@@ -127,13 +131,17 @@ def why(
 
 
 class _Within(NamedTuple):
-    """The file groups that can contain the key. None means all."""
+    """The file groups that can contain the key. None means all. `bucket` returns the bucket of the key for a number of
+    buckets, and `first` is that number before the first resize.
+    """
 
     partition: str | None
-    bucket: int | None
+    bucket: Callable[[int], int] | None
+    first: int
 
     def holds(self, partition: str, file_id: str) -> bool:
-        in_bucket = self.bucket is None or bucket_of(file_id) == self.bucket
+        buckets = generation_of(file_id, self.first).buckets
+        in_bucket = self.bucket is None or bucket_of(file_id) == self.bucket(buckets)
         return in_bucket and (self.partition is None or partition == self.partition)
 
 

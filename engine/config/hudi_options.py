@@ -188,7 +188,7 @@ OTHERS: Final = (
     ),
     HudiOption(
         ("hoodie.index.bucket.engine",),
-        (means("simple"), ignored("consistent_hashing", notice="the number of buckets is fixed")),
+        (means("simple"), ignored("consistent_hashing", notice="Table.resize changes the number of buckets")),
     ),
     HudiOption(
         ("hoodie.datasource.write.reconcile.schema", "hoodie.write.set.null.for.missing.columns"),

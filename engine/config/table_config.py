@@ -37,8 +37,13 @@ WRITER_FEATURES: Final = frozenset({"fixed-buckets", "kept-tombstones"})
 FOUND_FILE_IDS: Final = "found-file-ids"
 """What a writer must support where Hudi named file groups: it takes the file id of a bucket from the files."""
 
+RESIZED: Final = "resized-buckets"
+"""What readers and writers must support after a resize was planned: file groups whose ids state their generation, and
+the copies of late logs. A writer looks under the lock whether its keys have other file groups.
+"""
+
 KNOWN_FEATURES: Final = WRITER_FEATURES | {
-    DECISION_LOG, FOUND_FILE_IDS, HEARTBEATS, SHARED_DECISIONS, FREE_DECISIONS, UNLOCKED_REQUESTS
+    RESIZED, DECISION_LOG, FOUND_FILE_IDS, HEARTBEATS, SHARED_DECISIONS, FREE_DECISIONS, UNLOCKED_REQUESTS
 }  # fmt: skip
 
 
@@ -55,8 +60,8 @@ class TableConfig:
 
     `schema` contains the columns of the table, without Hudi's meta columns.
     `ordering` is the name of the ordering column. If `ordering` is None, each write outranks all earlier writes.
-    `buckets` is the number of file groups in each partition. None means that the number of buckets is unknown, as in
-        tables of other engines.
+    `buckets` is the number of file groups in each partition, before the first resize. None means that the number of
+        buckets is unknown, as in tables of other engines.
     `own` is True if the table has the properties of an nbcc table.
     `writer_features` are the table features that a writer must support.
     `metadata_table` contains the partition names of Hudi's metadata table, or is empty if no metadata table is active.

@@ -15,7 +15,7 @@ from .coordination import ALONE, DECISION_LOG, FREE_DECISIONS, SHARED_DECISIONS,
 from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL, REQUESTS, WRITE_TASKS
 from .properties import table_checksum
 from .table_config import CONSUMER_HOURS as DEFAULT_CONSUMER_HOURS
-from .table_config import MAX_LOG_BYTES, WRITER_FEATURES, MergeMode, TableConfig
+from .table_config import MAX_LOG_BYTES, RESIZED, WRITER_FEATURES, MergeMode, TableConfig
 
 VERSIONS: Final = (8, 9)
 MOST_BUCKETS: Final = 10**8  # a file id has eight digits for the bucket
@@ -97,11 +97,13 @@ def _ordering_properties(config: TableConfig) -> dict[str, str]:
 def _own_properties(config: TableConfig) -> dict[str, str]:
     demanded = READER_FEATURES | ({PARTIAL_FEATURE} if config.partial_update else set())
     demanded |= {FUNCTION_FEATURE} if config.merge_function else set()
+    resized = {RESIZED} & config.writer_features
+    demanded |= resized
     written = {
         "nbcc.format": OWN_FORMAT,
         "nbcc.buckets": str(config.buckets),
         "nbcc.reader.features": ",".join(sorted(demanded)),
-        "nbcc.writer.features": ",".join(sorted(WRITER_FEATURES | config.coordination.features)),
+        "nbcc.writer.features": ",".join(sorted(WRITER_FEATURES | resized | config.coordination.features)),
         CONCURRENCY: config.concurrency_mode,
         "hoodie.logfile.data.block.format": config.log_format,
     }
@@ -200,7 +202,8 @@ def _ordered(values: Mapping[str, str]) -> bool:
 
 def _refuse_unreadable(values: Mapping[str, str]) -> None:
     layout = values.get("hoodie.timeline.layout.version")
-    unknown = set(_names(values.get("nbcc.reader.features"))) - READER_FEATURES - {PARTIAL_FEATURE, FUNCTION_FEATURE}
+    known = {PARTIAL_FEATURE, FUNCTION_FEATURE, RESIZED, *READER_FEATURES}
+    unknown = set(_names(values.get("nbcc.reader.features"))) - known
     refusals = {
         f"it has table version {values.get('hoodie.table.version')}": _version(values) not in VERSIONS,
         f"it has timeline layout {layout}": layout != "2",
@@ -280,3 +283,9 @@ def _names(text: str | None) -> tuple[str, ...]:
 
 def _true(values: Mapping[str, str], key: str) -> bool:
     return values.get(key, "false").lower() == "true"
+
+
+def resized_properties(values: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties of a table with the feature of a resize, which readers and writers must know."""
+    names = ("nbcc.reader.features", "nbcc.writer.features")
+    return {**values, **{name: ",".join(sorted({*_names(values.get(name)), RESIZED})) for name in names}}

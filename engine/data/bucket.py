@@ -15,7 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from .columns import one_array
+from .columns import RECORD_KEY, one_array
+from .keys import KeySpec, hashed_of_keys
 
 Hashes = npt.NDArray[np.uint32]
 
@@ -26,7 +27,20 @@ _LOOKAHEAD: Final = 3  # bytes after the lead byte of the longest UTF-8 characte
 def buckets_of(values: Sequence[pa.Array | pa.ChunkedArray], buckets: int) -> npt.NDArray[np.int32]:
     """Return the bucket of each row, in ``0..buckets-1``. `values` contains one array of strings for each key column.
     """
-    return ((list_hash(values) & np.uint32(0x7FFFFFFF)) % np.uint32(buckets)).astype(np.int32)
+    return (key_hashes(values) % np.uint32(buckets)).astype(np.int32)
+
+
+def key_hashes(values: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:
+    """Return the number of each row whose remainder is its bucket, for any number of buckets."""
+    return list_hash(values) & np.uint32(0x7FFFFFFF)
+
+
+def only_bucket(records: pa.Table, keys: KeySpec, bucket: int, buckets: int) -> pa.Table:
+    """Return those records, which have the column `RECORD_KEY`, that belong to `bucket` of `buckets`."""
+    if not len(records):
+        return records
+    values = hashed_of_keys(one_array(records[RECORD_KEY]).cast(pa.string()), keys)
+    return records.filter(pa.array(buckets_of(values, buckets) == bucket))
 
 
 def list_hash(values: Sequence[pa.Array | pa.ChunkedArray]) -> Hashes:

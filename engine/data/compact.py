@@ -14,9 +14,10 @@ from ..files.data_block import encode_data
 from ..names import Names
 from ..storage import Storage
 from .columns import conform, is_sortable
-from .layers import Merged
+from .layers import Layer, Merged
 from .memory import fits, refused
 from .merge import merged as merged_of
+from .move import only_bucket_of
 from .partial import Contribution, split
 from .passes import name_of, slice_passes
 from .put_files import put_base_parts, put_data_file
@@ -62,7 +63,7 @@ class _Merge:
 
     def parts(self, storage: Storage) -> Iterator[pa.Table]:
         task, rule, size = self._task, self._task.slice.shape.merge, 0
-        for layers in slice_passes(storage, task.slice, whole=bool(task.sort_by)):
+        for layers in self._passes(storage):
             merged = merged_of(layers, rule)
             logs = [layer for layer in layers if not layer.base]
             self.records += sum(len(layer.rows) + len(layer.deletes) for layer in logs)
@@ -76,6 +77,13 @@ class _Merge:
             by = _sort_keys(task)
             yield merged.rows.sort_by(by) if by else merged.rows
             del layers, logs, merged  # before the next part is read
+
+
+    def _passes(self, storage: Storage) -> Iterator[list[Layer]]:
+        task = self._task
+        for source in task.sources or (task.slice,):
+            for layers in slice_passes(storage, source, whole=bool(task.sort_by)):
+                yield layers if task.bucket is None else only_bucket_of(layers, task.slice.shape, task.bucket)
 
 
 def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:

@@ -18,9 +18,20 @@ from .compact import compact_group
 from .digest import Digest, digest_of
 from .fetch import missing
 from .log_compact import compact_logs
+from .move import move_records
 from .passes import slice_parts
 from .read import read_window
-from .tasks import AnyCompaction, AnyRead, CompactTask, ReadTask, TableShape, WindowTask, WriteTask, WrittenFile
+from .tasks import (
+    AnyCompaction,
+    AnyRead,
+    CompactTask,
+    MoveTask,
+    ReadTask,
+    TableShape,
+    WindowTask,
+    WriteTask,
+    WrittenFile,
+)
 from .write import bucket_column, split_by_group, write_group
 
 
@@ -134,13 +145,15 @@ class WatchedJobs(InProcessJobs):
 
 
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
-    """Run a task of a compaction or log compaction.
+    """Run a task of a compaction, log compaction or resize.
 
     Raises `Missing` if an input file does not exist.
     """
     try:
         if isinstance(task, CompactTask):
             return compact_group(storage, names, task)
+        if isinstance(task, MoveTask):
+            return move_records(storage, names, task)
         return compact_logs(storage, names, task)
     except NotFound as absent:
         raise missing(str(absent)) from None

@@ -68,6 +68,11 @@ def hashed_values(rows: pa.Table, spec: KeySpec) -> list[pa.Array]:
     return [_text(rows, name) for name in spec.record_key]
 
 
+def hashed_of_keys(keys: pa.Array, spec: KeySpec) -> list[pa.Array]:
+    """Return the columns of strings that `hashed_values` returns for rows with the given record keys."""
+    return [keys] if len(spec.record_key) == 1 else _values_in(keys, spec)
+
+
 def partition_paths(rows: pa.Table, spec: KeySpec) -> pa.Array:
     """Return the partition path of each row; the path is '' in an unpartitioned table."""
     if not spec.partition_by:
@@ -85,15 +90,20 @@ def key_columns(deletes: pa.Table, spec: KeySpec, schema: pa.Schema) -> dict[str
 
     Record keys can be parsed unambiguously, because the module `check` rejects separators in key values.
     """
-    keys = one_array(deletes[RECORD_KEY])
-    parts = pc.split_pattern(keys, ",") if len(spec.record_key) > 1 else None
-    texts = {}
-    for place, name in enumerate(spec.record_key):
-        text = keys if parts is None else pc.list_element(parts, place)
-        texts[name] = _value(pc.utf8_slice_codeunits(text, len(name) + 1)) if spec.named else text
+    texts = dict(zip(spec.record_key, _values_in(one_array(deletes[RECORD_KEY]), spec), strict=True))
     if spec.partition_by:
         texts |= partition_values(one_array(deletes[PARTITION_PATH]), spec)
     return {name: text.cast(schema.field(name).type) for name, text in texts.items()}
+
+
+def _values_in(keys: pa.Array, spec: KeySpec) -> list[pa.Array]:
+    """Return the values of the key columns in the given record keys, as strings."""
+    parts = pc.split_pattern(keys, ",") if len(spec.record_key) > 1 else None
+    texts = []
+    for place, name in enumerate(spec.record_key):
+        text = keys if parts is None else pc.list_element(parts, place)
+        texts.append(_value(pc.utf8_slice_codeunits(text, len(name) + 1)) if spec.named else text)
+    return texts
 
 
 def partition_values(paths: pa.Array, spec: KeySpec) -> dict[str, pa.Array]:

@@ -7,8 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..names import bucket_of
-from .bucket import buckets_of
+from ..names import bucket_of, generation_of
+from .bucket import key_hashes
 from .keys import hashed_values, partition_values
 from .predicate import Predicate
 from .ranges import Range
@@ -25,11 +25,12 @@ def groups_to_read(where: Predicate, shape: TableShape, groups: Iterable[Group])
     paths = sorted({partition for partition, _ in listed})
     matching = where.among([partition_ranges(path, shape) for path in paths])
     kept = {path for path, matches in zip(paths, matching, strict=True) if matches}
-    bucket = _bucket(where.equal, shape)
+    number = _hash(where.equal, shape)
     return frozenset(
         (partition, file_id)
         for partition, file_id in listed
-        if partition in kept and (bucket is None or bucket_of(file_id) == bucket)
+        if partition in kept
+        and (number is None or bucket_of(file_id) == number % generation_of(file_id, shape.buckets).buckets)
     )
 
 
@@ -50,10 +51,8 @@ def partition_ranges(path: str, shape: TableShape) -> dict[str, Range]:
     return ranges
 
 
-def _bucket(equal: Mapping[str, Any], shape: TableShape) -> int | None:
-    """Return the bucket of the rows whose columns have the values in `equal`; None if the values do not determine the
-    bucket.
-    """
+def _hash(equal: Mapping[str, Any], shape: TableShape) -> int | None:
+    """Return the hash of the rows whose columns have the values in `equal`; None if the values do not determine it."""
     names: Sequence[str] = shape.keys.record_key
     if not equal.keys() >= {*names}:
         return None
@@ -61,4 +60,4 @@ def _bucket(equal: Mapping[str, Any], shape: TableShape) -> int | None:
         row = pa.table({name: pa.array([equal[name]], shape.schema.field(name).type) for name in names})
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
-    return int(buckets_of(hashed_values(row, shape.keys), shape.buckets)[0])
+    return int(key_hashes(hashed_values(row, shape.keys))[0])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..rules import Rules
 from .keys import KeySpec
-from .layers import MergeRule
+from .layers import EVENT_TIME, MergeRule
 from .tasks import TableShape
 
 
@@ -34,3 +34,10 @@ def unmerged_shape(config: TableConfig, rules: Rules) -> TableShape:
         avro_schema=config.log_schema,
         log_format=config.log_format,
     )
+
+
+def keeps_tombstones(shape: TableShape, rules: Rules) -> bool:
+    """Return whether a compaction must keep deletes. In a commit-time table a compaction keeps no deletes, because any
+    record written after a delete wins over the delete.
+    """
+    return rules.tombstones == "keep" and shape.merge.mode == EVENT_TIME

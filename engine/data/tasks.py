@@ -122,8 +122,9 @@ class WriteTask:
     insert writes log files. `onto` maps each file group of a copy-on-write table to its current base file, whose rows
     are merged with the batch. If the rows are partial updates, `sets` contains the updated columns; otherwise `sets` is
     None. `digests` is True if the task computes digests of the input rows. If Hudi named the table's file groups,
-    `file_ids` maps (partition, bucket) to the file id. `tasks_per_group` is the number of Spark tasks among which the
-    rows of one file group are split by key.
+    `file_ids` maps (partition, bucket) to the file id. `generation` is the number of resizes before the file groups of
+    the task were made. `tasks_per_group` is the number of Spark tasks among which the rows of one file group are split
+    by key.
     """
 
     shape: TableShape
@@ -137,6 +138,7 @@ class WriteTask:
     digests: bool = False
     tasks_per_group: int = 1
     file_ids: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    generation: int = 0
 
 
 VERSIONS_PER_TASK: Final = 1000
@@ -264,13 +266,17 @@ class CompactTask:
     """A task that compacts `slice` into a base file with the instant time `instant`. `keep_tombstones` is True if the
     task also writes a log of the winning deletes.
 
-    `sort_by` contains the columns by which the rows are sorted in ascending order; () means unsorted.
+    `sort_by` contains the columns by which the rows are sorted in ascending order; () means unsorted. A resize merges
+    the slices `sources` instead of `slice`, which then only names the new file group, and takes from them the keys of
+    its bucket: bucket number and number of buckets.
     """
 
     slice: ReadTask
     instant: str
     keep_tombstones: bool = True
     sort_by: tuple[str, ...] = ()
+    sources: tuple[ReadTask, ...] = ()
+    bucket: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +285,22 @@ class LogCompactTask:
 
     slice: ReadTask
     instant: str
+
+
+@dataclass(frozen=True, slots=True)
+class MoveTask:
+    """A task that puts the records of `files` which belong to `bucket` (bucket number and number of buckets) into one
+    log of the file group `file_id`. `files` are logs and bulk-inserted base files, in merge order. `instant` is the
+    requested time of the write or of the resize that lists the log, and `version` is the version of the log.
+    """
+
+    shape: TableShape
+    partition: str
+    file_id: str
+    bucket: tuple[int, int]
+    files: tuple[LogInput | BaseInput, ...]
+    instant: str
+    version: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,4 +335,4 @@ class WrittenFile:
 
 
 AnyRead = ReadTask | WindowTask | ChangesTask
-AnyCompaction = CompactTask | LogCompactTask
+AnyCompaction = CompactTask | LogCompactTask | MoveTask

@@ -15,7 +15,7 @@ from ..checksums import checksum_of
 from ..file_names import BaseName, LogName, partition_metadata
 from ..files.data_block import encode_data
 from ..files.delete_block import encode_deletes
-from ..names import Names
+from ..names import Generation, Names, bucket_file_id
 from ..schema import META_COLUMNS
 from ..storage import Storage, together
 from .bucket import buckets_of
@@ -120,7 +120,7 @@ def _put_files(
     storage: Storage, names: Names, task: WriteTask, group: GroupBatch, spark_task: int
 ) -> list[WrittenFile]:
     shape = task.shape
-    file_id = task.file_ids.get((group.partition, group.bucket)) or names.file_id(group.bucket)
+    file_id = task.file_ids.get((group.partition, group.bucket)) or _file_id(names, task, group.bucket)
     rows = _stored(combine(group.rows, shape), task, group, file_id, spark_task)
     if task.onto is not None:
         name = BaseName(file_id, names.write_token(), task.instant)
@@ -133,6 +133,12 @@ def _put_files(
         _write_log(storage, task, group.partition, LogName(file_id, task.instant, version, names.write_token()), piece)
         for version, piece in enumerate(_roll(rows, task.max_log_bytes), start=task.first_version)
     ]
+
+
+def _file_id(names: Names, task: WriteTask, bucket: int) -> str:
+    if not task.generation:
+        return names.file_id(bucket)
+    return bucket_file_id(bucket, Generation(task.generation, task.shape.buckets))
 
 
 def _roll(rows: pa.Table, max_bytes: int) -> Iterator[pa.Table]:

@@ -25,7 +25,7 @@ from ..data.columns import one_array
 from ..data.jobs import InProcessJobs
 from ..data.keys import partition_paths
 from ..data.tasks import TableShape, WriteTask, WrittenFile
-from ..data.write import GroupBatch, write_group
+from ..data.write import GroupBatch, bucket_column, split_by_group, write_group
 from ..errors import BadInput
 from ..files.slices import find_files
 from ..names import Names, bucket_of
@@ -84,13 +84,24 @@ class _StagedJobs(InProcessJobs):
         groups: dict[tuple[str, int], list[WrittenFile]] = {}
         for file in data:
             groups.setdefault((file.partition, bucket_of(file.file_id) or 0), []).append(file)
+        if task.generation != self._staged.generation:  # a resize has completed since the tasks wrote
+            return self._regrouped([file for _, files in sorted(groups.items()) for file in files], task)
         written = []
         for number, ((partition, bucket), files) in enumerate(sorted(groups.items())):
-            rows = pa.concat_tables([part for file in files for part in rows_of_log(self._storage, file, self._staged)])
-            refuse(problems(rows, task.shape, deletes=False), task.shape)
+            rows = self._rows(files, task)
             group = GroupBatch(partition, bucket, rows, 0)
             written += write_group(self._storage, self._names, task, group, spark_task=number)
         return written
+
+    def _rows(self, files: Sequence[WrittenFile], task: WriteTask) -> pa.Table:
+        rows = pa.concat_tables([part for file in files for part in rows_of_log(self._storage, file, self._staged)])
+        refuse(problems(rows, task.shape, deletes=False), task.shape)
+        return rows
+
+    def _regrouped(self, files: Sequence[WrittenFile], task: WriteTask) -> list[WrittenFile]:
+        rows = self._rows(files, task)
+        groups = split_by_group(rows, bucket_column(rows, task.shape), task.shape)
+        return [file for group in groups for file in write_group(self._storage, self._names, task, group, 0)]
 
 
 def _partitions_of(context: Context) -> set[str]:

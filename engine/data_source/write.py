@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import pyarrow as pa
@@ -248,7 +249,7 @@ class BatchWriter(TableWriter):
         requested = self._task.instant
         batch_id = self._options.batch_id
         more = extra(batch_id, digest)
-        commit = write_commit(self._config, requested, self._options.operation.upper(), files, more)
+        commit = partial(write_commit, self._config, requested, self._options.operation.upper(), more=more)
         context = self._context()
         try:
             publish(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .. import html
+from ..file_names import TOMBSTONES
 from ..rules import Rules
 from ..storage import Storage
 from ..timeline.commits import Commits
@@ -239,7 +240,7 @@ def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
     `log` and `base` must have the same requested time. If times are not reserved, a write and a compaction may have the
     same requested time, but then have different completion times.
     """
-    if base is None:
+    if base is None or log.version != TOMBSTONES:
         return False
     return rules.tombstone_logs == "by_time" or base.completed == log.completed
 

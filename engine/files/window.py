@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from ..rules import Rules
@@ -30,8 +30,12 @@ class WindowFiles:
     logs: tuple[LogFile, ...]
 
 
-def window_files(timeline: Whole, commits: Commits, rules: Rules, after: str, until: str) -> tuple[WindowFiles, ...]:
+def window_files(
+    timeline: Whole, commits: Commits, rules: Rules, after: str, until: str,
+    group_of: Callable[[str, str], Group] = lambda partition, file_id: (partition, file_id),
+) -> tuple[WindowFiles, ...]:  # fmt: skip
     """Return the files of the writes that completed in (after, until], by file group, without files of table services.
+    `group_of` maps file groups that can hold the same key, before and after a resize, to one name.
     """
     bases: dict[Group, list[BaseFile]] = {}
     logs: dict[Group, list[LogFile]] = {}
@@ -43,9 +47,9 @@ def window_files(timeline: Whole, commits: Commits, rules: Rules, after: str, un
             if file is None or is_replaced(file, replaced):
                 continue
             if isinstance(file, BaseFile):
-                bases.setdefault((file.partition, file.file_id), []).append(file)
+                bases.setdefault(group_of(file.partition, file.file_id), []).append(file)
             else:
-                logs.setdefault((file.partition, file.file_id), []).append(file)
+                logs.setdefault(group_of(file.partition, file.file_id), []).append(file)
     return tuple(
         WindowFiles(
             *group,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import gcd
 from typing import NamedTuple
 
 from ..config import TableConfig
@@ -13,8 +15,10 @@ from ..errors import BadInput, Unsupported
 from ..file_names import in_partition
 from ..files.group_files import BaseFile, Group
 from ..files.window import WindowFiles, window_files
+from ..names import Generation, bucket_file_id, bucket_of
 from ..timeline import WriteStat, completion_of
 from ..timeline.history import Whole
+from ..timeline.resize_plans import generation_made, resizes
 from .retention import refuse_archived_window, refuse_cleaned, refuse_undone, refuse_unlisted
 from .tasks import base_input, log_inputs, slices_as_of
 from .times import BEGINNING, Time, instant_of
@@ -68,12 +72,14 @@ def settled_window(context: Context, after: Time, until: Time | None, asked: str
 
 def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[Group, WindowTask]:
     """Return one task for each file group to which writes in the window have added files. Each task merges only the
-    files written in the window.
+    files written in the window. If a resize has completed in the window, a task merges all file groups that can hold
+    the same keys (`groups_joined`).
 
     Raises `Unsupported` if partitions were replaced in the window.
     """
     refuse_unanswerable(context, window)
-    files = window_files(window.timeline, context.commits, context.rules, window.after, window.until)
+    group_of = groups_joined(context, config, window)
+    files = window_files(window.timeline, context.commits, context.rules, window.after, window.until, group_of)
     there = _bases(context, window) if any(group.bases for group in files) else {}
     named = _previous_base_files(context, window) if config.own and there else {}
     shape = table_shape(config, context.rules)
@@ -83,6 +89,23 @@ def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[
         )
         for group in files
     }
+
+
+def groups_joined(context: Context, config: TableConfig, window: Window) -> Callable[[str, str], Group]:
+    """Return a function that maps the file groups of a window which can hold the same key to one name: a file id that
+    states all their keys. If no resize has completed in the window, a file group keeps its own name.
+    """
+    made = [(completion_of(instant), each) for instant, each in resizes(context.commits, window.timeline.completed)]
+    inside = [each for completed, each in made if window.after < completed <= window.until]
+    if not inside:
+        return lambda partition, file_id: (partition, file_id)
+    before = [each.buckets for completed, each in made if completed <= window.after] or [config.buckets or 1]
+    width = gcd(before[-1], *(each.buckets for each in inside))
+
+    def group_of(partition: str, file_id: str) -> Group:
+        return partition, bucket_file_id((bucket_of(file_id) or 0) % width, Generation(inside[-1].number, width))
+
+    return group_of
 
 
 def refuse_unanswerable(context: Context, window: Window) -> None:
@@ -100,12 +123,13 @@ def refuse_replacements(context: Context, window: Window, *, clustering: bool) -
     rows.
 
     If `clustering` is True, `Unsupported` is also raised for a clustering in the window, because clustering moves rows
-    to other file groups.
+    to other file groups. A resize is never refused, because its file groups state their keys.
     """
     for instant in window.timeline.completed:
         if instant.action != "replacecommit" or not window.after < completion_of(instant) <= window.until:
             continue
-        if clustering or context.commits.commit(instant).operation != "CLUSTER":
+        commit = context.commits.commit(instant)
+        if (clustering or commit.operation != "CLUSTER") and generation_made(commit) is None:
             raise Unsupported(
                 f"{ASKED} after {window.after} until {window.until}",
                 f"{instant.file_name} replaces whole file groups, which does not list changed rows",
@@ -155,7 +179,7 @@ def _base_inputs(
     def before(base: BaseFile) -> BaseInput | None:
         if base.path in named:
             return named[base.path] if with_before else None
-        older = [old for old in there[group.partition, group.file_id] if old.requested < base.requested]
+        older = [old for old in there.get((group.partition, base.file_id), ()) if old.requested < base.requested]
         return base_input(older[-1]) if older and with_before else None
 
     return tuple(ChangedBase(base_input(base), base.requested, before(base)) for base in group.bases)

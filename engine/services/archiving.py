@@ -22,6 +22,7 @@ from ..timeline.decisions import LogEntry
 from ..timeline.history import Active, History
 from ..timeline.instant import COMPLETES_AS, PENDING
 from ..timeline.timeline import FOLDER
+from .replaced_groups import not_cleaned
 from .upkeep import current_slices
 
 RETAINED = 20
@@ -68,8 +69,9 @@ def _stay(context: Context, history: History, retained: int, last: LogEntry | No
 
     The newest writes are not archived, and neither is the newest clean, which records the horizon (the oldest readable
     time). Restores are not archived, because they record the undone instants. Writes with uncompacted logs are not
-    archived, because hudi-rs does not read the archive and would miss their rows (docs/hudi-format.md). The instant of
-    the last decision-log entry is not archived, because the next writer looks it up on the active timeline.
+    archived, because hudi-rs does not read the archive and would miss their rows (docs/hudi-format.md). A resize is not
+    archived while its replaced file groups have files. The instant of the last decision-log entry is not archived,
+    because the next writer looks it up on the active timeline.
     """
     timeline = history.active
     newest = [instant for instant in timeline.completed if instant.writes][-retained:]
@@ -80,7 +82,7 @@ def _stay(context: Context, history: History, retained: int, last: LogEntry | No
     live = (log for piece in to_read(slices, context.rules) for log in piece.logs)
     logs = {each.requested for log in live for each in log.files}
     with_logs = (instant for instant in timeline.completed if instant.writes and instant.requested in logs)
-    return frozenset((*newest, *cleans, *restores, *decided, *with_logs))
+    return frozenset((*newest, *cleans, *restores, *decided, *with_logs, *not_cleaned(context, history)))
 
 
 def pending_files(timeline: Active, instants: Iterable[Instant]) -> Iterator[str]:

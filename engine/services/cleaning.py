@@ -19,7 +19,9 @@ from ..files.slices import FileSlice, all_slices, kept_since
 from ..timeline import Commits, Instant, completion_of
 from ..timeline.cleans import CleanPlan
 from ..timeline.history import Current, History
+from ..timeline.resize_plans import generation_made
 from ..timeline.savepoints import by_partition
+from .replaced_groups import resize_inputs, unneeded_files
 from .savepoints import pinned_files
 
 HOUR_MS: Final = 3_600_000
@@ -67,8 +69,10 @@ def horizon_of(
 
 def is_write(timeline: Current, commits: Commits, instant: Instant) -> bool:
     """Return whether a completed instant can change rows. A compaction changes no rows, unless it belongs to a
-    replacing write.
+    replacing write. A resize changes none.
     """
+    if instant.action == "replacecommit" and generation_made(commits.commit(instant)):
+        return False
     return not timeline.is_service(instant) or commits.commit(instant).replaces
 
 
@@ -93,8 +97,10 @@ def plan_clean(
     kept = kept_since(slices, horizon, context.rules)
     stay = {id(piece) for piece in kept}
     gone = {path for piece in slices if id(piece) not in stay for path in piece.paths}
-    keep = pinned_files(context, timeline) | planned_inputs(context, timeline)
-    files = by_partition((gone | skipped_by_cleans(context, history, horizon)) - keep)
+    pinned = pinned_files(context, timeline)
+    keep = pinned | planned_inputs(context, timeline) | resize_inputs(context, history)
+    gone |= skipped_by_cleans(context, history, horizon)
+    files = by_partition((gone - keep) | unneeded_files(context, history, horizon, pinned))
     if not files:
         return None
     newest = next((instant.requested for instant in reversed(timeline.instants) if instant.completed), "")

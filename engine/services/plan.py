@@ -16,11 +16,13 @@ from ..reads.tasks import group_rules, in_merge_order
 from ..rules import Rules
 from ..timeline import CompactionOperation, CompactionPlan, own_extra
 from ..timeline.history import Current
+from ..writes.mapping import pending_resize
 from .upkeep import current_slices
 
 
 def worth_compacting(context: Context, timeline: Current) -> tuple[FileSlice, ...]:
-    """Return the slices that a compaction can merge: those with logs, in file groups without a pending plan.
+    """Return the slices that a compaction can merge: those with logs, in file groups without a pending plan. There are
+    none while a resize is pending, which replaces all file groups.
 
     Under `Rules(scheduling="serial")`, the result is empty while a write is pending.
     """
@@ -28,6 +30,8 @@ def worth_compacting(context: Context, timeline: Current) -> tuple[FileSlice, ..
     if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
         return ()
     refuse_unlisted(context, timeline, "schedule a compaction")
+    if pending_resize(context, timeline):
+        return ()
     slices = current_slices(context, timeline, rules)
     planned = pending_plans(timeline, context.commits, rules)
     busy = {*planned, *pending_groups(timeline, context.commits)}
@@ -38,9 +42,12 @@ def worth_log_compacting(context: Context, timeline: Current) -> tuple[FileSlice
     """Return the slices that a log compaction can compact: the newest slice of each file group, if it contains several
     completed logs.
 
-    File groups are omitted if they have a pending log compaction, or if Hudi's merge rules apply to them.
+    File groups are omitted if they have a pending log compaction, or if Hudi's merge rules apply to them. All are while
+    a resize is pending.
     """
     refuse_unlisted(context, timeline, "schedule a log compaction")
+    if pending_resize(context, timeline):
+        return ()
     newest = {s.group: s for s in current_slices(context, timeline)}
     busy = pending_groups(timeline, context.commits)
     completed = (replace(s, logs=tuple(log for log in s.logs if log.completed)) for s in newest.values())

@@ -10,7 +10,7 @@ requested time belongs to the new slice, and is merged with the new rows.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 from ..config import TableConfig
@@ -21,6 +21,7 @@ from ..errors import BadInput, Conflict, Unsupported
 from ..file_names import partition_metadata
 from ..files.group_files import Group
 from ..files.slices import pending_plans
+from ..names import Generation, bucket_file_id
 from ..timeline import (
     REPLACES,
     CompactionOperation,
@@ -39,6 +40,7 @@ from ..writes.conflicts import NO_READS, conflict_of, footprint_of
 from ..writes.decided_plans import history_of, own_decision, plan_time, put_plan
 from ..writes.decision_log import in_order, is_free
 from ..writes.file_ids import BucketIds, found_file_ids
+from ..writes.mapping import current_generation, pending_resize, to_generation
 
 ACTION = "compaction"
 
@@ -55,15 +57,11 @@ def replace_partitions(
     """
     _refuse_where_unsupported(context, config, operation)
     file_ids = found_file_ids(context, config)
-    groups = tuple(
-        (partition, file_ids.get((partition, bucket)) or context.names.file_id(bucket))
-        for partition in sorted(partitions)
-        for bucket in range(config.buckets or 1)
-    )
-    requested, at_request = _schedule(context, config, groups, operation)
+    requested, at_request, generation = _schedule(context, config, partitions, operation, file_ids)
+    groups = _groups(context, partitions, generation, file_ids)
     with undo_on_error(context, requested, ACTION):
         put_inflight(context.storage, requested, ACTION)
-        files = _written(context, config, requested, groups, data, file_ids)
+        files = _written(context, config, requested, groups, data, file_ids, generation)
 
     commit = replace_commit(config, requested, operation, files)
     if is_free(context):
@@ -104,14 +102,38 @@ def _refuse_where_unsupported(context: Context, config: TableConfig, operation: 
         raise Unsupported(asked, "the table is COPY_ON_WRITE", "delete its rows and write the new ones")
 
 
-def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], operation: str) -> tuple[str, Active]:
+def _groups(
+    context: Context, partitions: Collection[str], generation: Generation, file_ids: BucketIds
+) -> tuple[Group, ...]:
+    def own_id(bucket: int) -> str:
+        return bucket_file_id(bucket, generation) if generation.number else context.names.file_id(bucket)
+
+    return tuple(
+        (partition, file_ids.get((partition, bucket)) or own_id(bucket))
+        for partition in sorted(partitions)
+        for bucket in range(generation.buckets)
+    )
+
+
+def _schedule(
+    context: Context, config: TableConfig, partitions: Collection[str], operation: str, file_ids: BucketIds
+) -> tuple[str, Active, Generation]:
     """Choose the requested time of a replacing write and put its plan, both while holding the table's lock. Returns
-    the plan's requested time and the timeline listed under the lock. Without the lock, the time is one that an entry of
-    this writer reserves, and the timeline has what completed before it.
+    the plan's requested time, the timeline listed under the lock and the generation of the table's file groups. No
+    resize is planned while the write is pending. Without the lock, the time is one that an entry of this writer
+    reserves, and the timeline has what completed before it.
     """
     with in_order(context):
         last = own_decision(context)
         timeline = history_of(context, last).active
+        generation = current_generation(context, config, timeline)
+        groups = _groups(context, partitions, generation, file_ids)
+        if resize := pending_resize(context, timeline):
+            raise Conflict(
+                operation.lower().replace("_", " "),
+                f"the resize {resize[0].requested} is pending, which copies the rows that it would hide",
+                "complete it (resize) or cancel it (cancel_resize), and try again",
+            )
         planned = pending_plans(timeline, context.commits, context.rules)
         if taken := next((group for group in groups if group in planned), None):
             raise Conflict(
@@ -129,23 +151,25 @@ def _schedule(context: Context, config: TableConfig, groups: Iterable[Group], op
         if there is None:
             context.heartbeats.stop(requested)
             if is_free(context):  # another plan was decided first
-                return _schedule(context, config, groups, operation)
+                return _schedule(context, config, partitions, operation, file_ids)
             raise Conflict(
                 operation.lower().replace("_", " "),
                 "its lock was lost, and something was decided meanwhile that it has not seen",
                 "run it again",
             )
-    return requested, timeline
+    return requested, timeline, generation
 
 
 def _written(
-    context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any, file_ids: BucketIds
-) -> list[WrittenFile]:
+    context: Context, config: TableConfig, requested: str, groups: Collection[Group], data: Any, file_ids: BucketIds,
+    generation: Generation,
+) -> list[WrittenFile]:  # fmt: skip
     """Write one base file in every file group of the replaced partitions, and return the files. If a replaced file
     group got no new base file, readers would still return its old rows.
     """
     shape = table_shape(config, context.rules)
-    files = [] if data is None else context.jobs.write(data, WriteTask(shape, requested, bulk=True, file_ids=file_ids))
+    task = to_generation(WriteTask(shape, requested, bulk=True, file_ids=file_ids), generation)
+    files = [] if data is None else context.jobs.write(data, task)
     filled = {(file.partition, file.file_id) for file in files}
     if elsewhere := sorted(partition for partition, _ in filled - set(groups)):
         raise BadInput(

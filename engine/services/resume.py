@@ -131,15 +131,24 @@ def files_or_completed(
 
 
 def completed(
-    context: Context, action: str, requested: str, commit: bytes, files: Sequence[WrittenFile] = ()
+    context: Context,
+    action: str,
+    requested: str,
+    commit: bytes,
+    files: Sequence[WrittenFile] = (),
+    check: Callable[[Active | None], None] = lambda _: None,
 ) -> Instant:
     """Publish `files` as the result of a plan, and return the completed instant. If another process has completed the
-    plan first, delete `files` and return that process's instant.
+    plan first, delete `files` and return that process's instant. `check` is called last under the lock; it may raise
+    `LeavesLock`.
     """
     faster = partial(_completed_by_another, context, action, requested)
     if is_free(context):
         return complete_plan(context, requested, action, files=files, commit=commit, by_another=faster)
-    return complete(context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False)
+    return complete(
+        context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False,
+        refused_by=check,
+    )  # fmt: skip
 
 
 def _named(instant: Time) -> str:

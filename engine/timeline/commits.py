@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from ..errors import Unsupported
+from ..errors import Cleaned, Unsupported
 from ..storage import NotFound, Storage, together
 from .archive import Archive
 from .archive_files import Archived
@@ -16,6 +16,7 @@ from .history import Active, ArchivedInstants, Current, History
 from .instant import Instant
 from .loading import Listings
 from .metadata import CommitMetadata, decode_commit
+from .resize_plans import CLUSTERING, ResizePlan, decode_resize_plan
 from .restores import restored_away
 from .timeline import FOLDER, Timeline
 
@@ -23,7 +24,8 @@ from .timeline import FOLDER, Timeline
 class Decoded:
     """The content of a table's timeline files that a process has decoded. It never goes stale, because a timeline file
     never changes. `tail` is the last entry of the decision log that the process has read, and `created` the number of
-    the last one that it has created.
+    the last one that it has created. `unresized_until` is the newest archived time up to which the process knows that
+    the table was not resized. `cleaned_resizes` are the resizes whose replaced file groups were cleaned.
     """
 
     def __init__(self) -> None:
@@ -33,6 +35,8 @@ class Decoded:
         self.listings = Listings()
         self.tail: LogEntry | None = None
         self.created = 0
+        self.unresized_until = ""
+        self.cleaned_resizes: set[str] = set()
 
 
 class Commits:
@@ -143,6 +147,20 @@ class Commits:
             instant = Instant(requested, LOG_COMPACTION, "requested")
             self.decoded.plans[requested] = decode_plan(self._planned(instant, "deltacommit"), instant.file_name)
         return self.decoded.plans[requested]
+
+    def resize_plan(self, requested: str) -> ResizePlan | None:
+        """Return the plan of a resize with the requested time `requested`; None if another engine planned to cluster
+        the table. Raises `NotFound` if the plan was cancelled, so it is not cached.
+        """
+        instant = Instant(requested, CLUSTERING, "requested")
+        return decode_resize_plan(self._planned(instant, "replacecommit"), instant.file_name)
+
+    def resize_plan_or_none(self, requested: str) -> ResizePlan | None:
+        """Return the plan of a pending resize; None if there is none of this table's with that time."""
+        try:
+            return self.resize_plan(requested)
+        except (NotFound, Cleaned):
+            return None
 
     def clean(self, requested: str) -> CleanPlan:
         """Read the clean plan with the requested time `requested`; an empty plan if another engine left no plan file.

@@ -23,6 +23,7 @@ _SCHEMAS: Final = {
     "commit": schemas.COMMIT,
     "replacecommit": schemas.REPLACE_COMMIT,
     "compaction": schemas.COMPACTION_PLAN,
+    "requested replace": schemas.REQUESTED_REPLACE,
     "rollback plan": schemas.ROLLBACK_PLAN,
     "rollback": schemas.ROLLBACK,
     "clean_plan": schemas.CLEAN_PLAN,

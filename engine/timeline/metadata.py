@@ -23,6 +23,9 @@ REPLACES: Final = "nbcc.replaces"
 """Extra metadata of a replacing write (its plan and its commit): the name of the operation. Its rows replace everything
 in its file groups before the plan's barrier."""
 
+RESIZES: Final = "nbcc.resize"
+"""Extra metadata of a resize (its plan and its commit): number and buckets of the generation that it makes."""
+
 COVERS: Final = "nbcc.log.compaction"
 """Extra metadata of a log compaction of nbcc: JSON, path of each new log -> names of the logs that it replaces."""
 

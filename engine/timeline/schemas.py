@@ -231,3 +231,42 @@ RESTORE: Final = _record(
     _version(),
     {"name": "restoreInstantInfo", "type": {"type": "array", "items": "HoodieInstantInfo"}, "default": []},
 )
+
+_SLICE: Final = _record(
+    "HoodieSliceInfo",
+    _nullable("dataFilePath", "string"),
+    _nullable("deltaFilePaths", _NAMES),
+    *(_nullable(name, "string") for name in ("fileId", "partitionPath", "bootstrapFilePath")),
+    _version(),
+)
+
+_CLUSTERING_GROUP: Final = _record(
+    "HoodieClusteringGroup",
+    _nullable("slices", {"type": "array", "items": _SLICE}),
+    _nullable("metrics", {"type": "map", "values": "double"}),
+    {"name": "numOutputFileGroups", "type": ["int", "null"], "default": 1},
+    _nullable("extraMetadata", _STRINGS),
+    _version(),
+)
+
+_CLUSTERING_PLAN: Final = _record(
+    "HoodieClusteringPlan",
+    _nullable("inputGroups", {"type": "array", "items": _CLUSTERING_GROUP}),
+    _nullable(
+        "strategy",
+        _record("HoodieClusteringStrategy", _nullable("strategyClassName", "string"),
+                _nullable("strategyParams", _STRINGS), _version()),
+    ),
+    _nullable("extraMetadata", _STRINGS),
+    _version(),
+    {"name": "preserveHoodieMetadata", "type": ["boolean", "null"], "default": False},
+    _nullable("missingSchedulePartitions", _NAMES),
+)
+
+REQUESTED_REPLACE: Final = _record(
+    "HoodieRequestedReplaceMetadata",
+    _nullable("operationType", "string"),
+    _nullable("clusteringPlan", _CLUSTERING_PLAN),
+    _nullable("extraMetadata", _STRINGS),
+    _version(),
+)

@@ -173,8 +173,11 @@ class Timeline:
         return self.begun_as.get(instant.key) == "logcompaction"
 
     def is_service(self, instant: Instant) -> bool:
-        """Return whether `instant` is a compaction or log compaction, which rewrites files without changing rows."""
-        return self.is_compaction(instant) or self.is_log_compaction(instant)
+        """Return whether `instant` is a compaction, log compaction or clustering, which rewrites files without changing
+        rows. A resize is a clustering.
+        """
+        clusters = self.begun_as.get(instant.key) == "clustering"
+        return clusters or self.is_compaction(instant) or self.is_log_compaction(instant)
 
     def misses(self, before: Timeline, time: str) -> bool:
         """Return whether a write is missing from this timeline although the earlier timeline `before` shows it as

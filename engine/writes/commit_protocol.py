@@ -37,6 +37,10 @@ With a decision log, that plan is an entry of the log, so a writer that undoes i
 """
 
 
+class LeavesLock(Exception):
+    """Raised by a check under the lock whose caller has more files to put before it completes the instant."""
+
+
 def request(context: Context, action: str, batch_id: str | None = None, *, starts: bool = False) -> tuple[str, Active]:
     """Put the requested state of a new instant as ``<now>.<action>.requested``. Returns the requested time, and the
     timeline listed under the lock, which the conflict check later compares with the current timeline (RFC-22).
@@ -97,6 +101,8 @@ def stop_heartbeat_on_error(context: Context, requested: str) -> Iterator[None]:
     """
     try:
         yield
+    except LeavesLock:
+        raise
     except (Exception, KeyboardInterrupt):
         context.heartbeats.stop_renewing(requested)
         raise

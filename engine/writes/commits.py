@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ..config import TableConfig
 from ..data.ranges import encode_ranges
 from ..data.tasks import WrittenFile
 from ..file_names import parse_base, split_path
+from ..names import Generation
 from ..timeline import (
     REPLACES,
     CommitMetadata,
@@ -20,7 +21,8 @@ from ..timeline import (
     encode_commit,
     own_extra,
 )
-from ..timeline.metadata import COVERS, RANGES
+from ..timeline.metadata import COVERS, RANGES, RESIZES
+from ..timeline.resize_plans import encode_generation
 
 _NO_BASE = "null"  # Hudi spells "no previous commit" as this word
 
@@ -64,6 +66,22 @@ def replace_commit(config: TableConfig, requested: str, operation: str, files: S
     """
     extra = own_extra(config.avro_schema, {REPLACES: operation})
     return encode_commit(CommitMetadata(tuple(map(_base_stat, files)), operation, compacted=True, extra=extra))
+
+
+def resize_commit(
+    config: TableConfig, requested: str, generation: Generation, files: Sequence[WrittenFile],
+    replaced: Collection[tuple[str, str]],
+) -> bytes:  # fmt: skip
+    """Return the content of the commit that completes a resize. `files` contains the base files of the new file groups,
+    with logs of kept deletes, and the copies of late logs. `replaced` contains the old file groups (partition, file
+    id). Hudi reads the commit as that of a clustering.
+    """
+    stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
+    extra = own_extra(config.avro_schema, {RESIZES: encode_generation(generation), **_ranges(files)})
+    groups: dict[str, tuple[str, ...]] = {}
+    for partition, file_id in sorted(replaced):
+        groups[partition] = (*groups.get(partition, ()), file_id)
+    return encode_commit(CommitMetadata(stats, "CLUSTER", extra=extra, replaced=groups))
 
 
 def log_compaction_commit(config: TableConfig, plan: CompactionPlan, files: Sequence[WrittenFile]) -> bytes:

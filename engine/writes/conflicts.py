@@ -8,8 +8,10 @@ with a writer, because the completion time of the writer's log determines the fi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from math import gcd
 from typing import Final
 
 from ..config import TableConfig
@@ -18,10 +20,11 @@ from ..context import Context
 from ..data.tasks import WrittenFile
 from ..errors import Conflict
 from ..files.slices import pending_plans
-from ..names import bucket_of
+from ..names import Generation, bucket_of, generation_of
 from ..timeline import Instant, Timeline
 from ..timeline.announcements import Bucket, Footprint
 from ..timeline.history import Active
+from ..timeline.resize_plans import generation_made
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,11 @@ def conflict_of(
     concurrency control.
     """
     footprint = footprint_of(context, config, files, at_request, read_set)
-    return None if footprint is None else found_conflict(context, requested, footprint, now or context.active())
+    if footprint is None:
+        return None
+    first = config.buckets or 1
+    own = generation_of(files[0].file_id, first) if files else Generation(0, first)
+    return found_conflict(context, requested, footprint, now or context.active(), partial(places, own, first))
 
 
 def footprint_of(
@@ -81,10 +88,32 @@ def footprint_of(
     return Footprint(buckets, partitions, tuple(sorted(instant.requested for instant in at_request.completed)))
 
 
-def found_conflict(context: Context, requested: str, footprint: Footprint, active: Active) -> Conflict | None:
+def place(partition: str, file_id: str) -> Bucket:
+    return partition, bucket_of(file_id)
+
+
+def same_place(partition: str, file_id: str) -> set[Bucket]:
+    return {place(partition, file_id)}
+
+
+def places(own: Generation, first: int, partition: str, file_id: str) -> set[Bucket]:
+    """Return the buckets of the generation `own` that can share a key with a file group, of any generation. `first` is
+    the number of buckets before the first resize.
+    """
+    bucket, theirs = bucket_of(file_id), generation_of(file_id, first)
+    if bucket is None or theirs == own:
+        return same_place(partition, file_id)
+    width = gcd(own.buckets, theirs.buckets)
+    return {(partition, each) for each in range(bucket % width, own.buckets, width)}
+
+
+def found_conflict(
+    context: Context, requested: str, footprint: Footprint, active: Active,
+    places_of: Callable[[str, str], set[Bucket]] = same_place,
+) -> Conflict | None:  # fmt: skip
     """Return the `Conflict` that forbids publishing a write with the given footprint; None if there is no conflict.
     `active` was listed under the lock under which the write is published, or after the last entry of the decision log
-    was read.
+    was read. `places_of` returns the buckets of the write that can share a key with a file group.
     """
     planned = pending_plans(active, context.commits, context.rules) if footprint.bases else {}
     for group, (plan, _) in planned.items():
@@ -97,7 +126,8 @@ def found_conflict(context: Context, requested: str, footprint: Footprint, activ
     for instant in completed_since(context, known, after):
         if may_conflict(context, after, instant):
             stats = context.commits.commit(instant).stats
-            if shared := shared_places(footprint, {place(stat.partition, stat.file_id) for stat in stats}):
+            theirs = {each for stat in stats for each in places_of(stat.partition, stat.file_id)}
+            if shared := shared_places(footprint, theirs):
                 return conflict_with(requested, instant, shared)
     return None
 
@@ -122,16 +152,15 @@ def completed_since(context: Context, before: Collection[str], now: Timeline) ->
 
 
 def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool:
-    """Return whether a completed instant can conflict with a writer: compactions and log compactions normally cannot.
+    """Return whether a completed instant can conflict with a writer: compactions and log compactions normally cannot,
+    and a resize never does.
     """
     if timeline.is_log_compaction(instant):
         return False
+    if instant.action == "replacecommit" and generation_made(context.commits.commit(instant)):
+        return False
     replaces = timeline.is_compaction(instant) and context.commits.commit(instant).replaces
     return replaces or not timeline.is_compaction(instant) or context.rules.priority == "first"
-
-
-def place(partition: str, file_id: str) -> Bucket:
-    return partition, bucket_of(file_id)
 
 
 def conflict_with(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:

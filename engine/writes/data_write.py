@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from ..config import TableConfig
+from ..config.table_config import RESIZED
 from ..context import Context
 from ..data.shape import table_shape
 from ..data.tasks import BaseInput, WriteTask, WrittenFile
@@ -16,13 +18,14 @@ from ..timeline import Instant, put_inflight
 from ..timeline.history import Active
 from .announced import complete_announced
 from .batch import refuse_other_rows
-from .commit_protocol import complete, undo_on_error
+from .commit_protocol import undo_on_error
 from .commits import write_commit
 from .conflicts import NO_READS, ReadSet, conflict_of, footprint_of
 from .decision_log import announces, need_lock
 from .file_ids import found_file_ids
 from .idempotency import UNNAMED, Batch, Repeated, answer, digest_of_files, extra
 from .looking_ahead import Outlook, looking_ahead
+from .mapping import complete_in_groups, current_generation, to_generation
 from .unlocked_request import begin_write
 
 Refusal = Callable[[Active], Conflict | None]
@@ -84,8 +87,7 @@ def _attempt(
         with looking_ahead(context) as outlook:
             files = context.jobs.write(data, task)
     digest = digest_of_files(files)
-
-    commit = write_commit(config, requested, operation, files, extra(batch.id, digest))
+    commit = partial(write_commit, config, requested, operation, more=extra(batch.id, digest))
     try:
         return publish(
             context, config, requested, at_request=at_request, files=files, commit=commit, batch_id=batch.id,
@@ -102,29 +104,30 @@ def publish(
     *,
     at_request: Active,
     files: Sequence[WrittenFile],
-    commit: bytes,
+    commit: Callable[[Sequence[WrittenFile]], bytes],
     batch_id: str | None,
     read_set: ReadSet = NO_READS,
     refused_by: Refusal | None = None,
     outlook: Outlook | None = None,
 ) -> Instant:
-    """Complete a write under the table's lock, or announce it, so that another actor may complete it. A write with
-    another check of its own (`refused_by`) is not announced, because no other actor could make that check.
+    """Complete a write under the table's lock, or announce it, so that another actor may complete it. `commit` returns
+    the content of the commit of the given files: another list of them if a resize has completed since the write began.
+    A write with another check of its own (`refused_by`) is not announced, because no other actor could make that check.
     """
     action = action_of(config)
     if announces(context) and refused_by is None:
         footprint = footprint_of(context, config, files, at_request, read_set)
         return complete_announced(
-            context, requested, action, files=files, commit=commit, batch_id=batch_id, footprint=footprint,
+            context, requested, action, files=files, commit=commit(files), batch_id=batch_id, footprint=footprint,
             outlook=outlook,
         )  # fmt: skip
 
-    def refusal(now: Active | None) -> Conflict | None:
+    def refusal(now: Active | None, files: Sequence[WrittenFile]) -> Conflict | None:
         conflict = conflict_of(context, config, requested, files, at_request=at_request, now=now, read_set=read_set)
         return conflict or (refused_by(now or context.active()) if refused_by else None)
 
-    return complete(
-        context, requested, action, files=files, commit=commit, batch_id=batch_id, refused_by=refusal,
+    return complete_in_groups(
+        context, config, requested, action, files=files, commit=commit, batch_id=batch_id, refused_by=refusal,
         may_ask_early=True,
     )  # fmt: skip
 
@@ -137,12 +140,16 @@ def action_of(config: TableConfig) -> str:
 def write_task(context: Context, config: TableConfig, requested: str, at_request: Active) -> WriteTask:
     """Return the task that writes the data files of an instant. In a copy-on-write table, the task rewrites the base
     files that were current when the instant was requested.
+
+    A write to a resized table lists the timeline again, to read the mapping after its request.
     """
     shape = table_shape(config, context.rules)
     file_ids = found_file_ids(context, config, at_request)
     if config.merge_on_read:
         spark_tasks = config.tasks_per_group
-        return WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids, tasks_per_group=spark_tasks)
+        task = WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids, tasks_per_group=spark_tasks)
+        listed = context.active() if RESIZED in config.writer_features else at_request
+        return to_generation(task, current_generation(context, config, listed))
     whole = context.history(at_request).whole
     slices = to_read(load_slices(context.storage, whole, context.commits, context.rules), context.rules)
     onto = {piece.group: BaseInput(piece.base.path, piece.base.size) for piece in slices if piece.base}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def test_an_instant_that_was_rolled_back_is_not_elected_again(table: Table) -> N
 
 def test_a_committed_batch_elects_no_instant(table: Table) -> None:
     requested = request(table)
-    commit = write_commit(table.config, requested, "UPSERT", (), {})
+    commit = partial(write_commit, table.config, requested, "UPSERT")
     publish(
         table.context, table.config, requested, at_request=table.context.active(), files=(), commit=commit,
         batch_id=BATCH,

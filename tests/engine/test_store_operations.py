@@ -15,6 +15,7 @@ import pytest
 
 from nbcc.engine.actions import operations
 from nbcc.engine.config.options import SKEW
+from nbcc.engine.errors import Unsupported
 from nbcc.engine.table import Table
 from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
 
@@ -101,6 +102,11 @@ def scenario(table: Table) -> Iterator[tuple[str, Any]]:
     yield from undone_and_cleaned(table)
 
 
+RESIZES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("schedule_resize", {"buckets": 3}), ("cancel_resize", {}), ("resize", {"buckets": 4}), ("run_resize", {}),
+)  # fmt: skip
+
+
 def undone_and_cleaned(table: Table) -> Iterator[tuple[str, Any]]:
     """The second half: rollbacks, a new column, clean-up and maintenance."""
 
@@ -111,6 +117,11 @@ def undone_and_cleaned(table: Table) -> Iterator[tuple[str, Any]]:
     yield run("schedule_rollback")
     yield run("run_rollback")
     yield run("rollback")
+    for operation, arguments in RESIZES:
+        try:
+            yield run(operation, **arguments)
+        except Unsupported as refused:  # with a decision log
+            yield operation, str(refused)
     yield run("alter_schema", schema=WIDER)
     yield run("upsert", data=batch(9), columns=None)
     for ts in (10, 11):

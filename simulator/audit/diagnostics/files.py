@@ -11,7 +11,7 @@ from nbcc.engine.audit.amounts import several
 from nbcc.engine.audit.record import SERVICES, File
 from nbcc.engine.file_names import PARTITION_METADATA, in_partition, split_path
 from nbcc.engine.files.group_files import BaseFile, Group
-from nbcc.engine.names import bucket_of
+from nbcc.engine.names import bucket_of, generation_of
 
 from ..view import TIMELINE, TableView
 from .diagnostic import READS, RESTORE, RESTORE_TIMELINE, Gravity, Rule, Spot, undo
@@ -187,8 +187,9 @@ def bucket_range(view: TableView) -> Iterator[Spot]:
     count = view.audit.properties.get("nbcc.buckets", "")
     for group in view.by_group:
         bucket = bucket_of(group[1])
-        if count.isdecimal() and bucket is not None and bucket >= int(count):
-            because = f"its bucket is {bucket}, but the table has {count} buckets: its writer used another count"
+        buckets = generation_of(group[1], int(count)).buckets if count.isdecimal() else 0
+        if buckets and bucket is not None and bucket >= buckets:
+            because = f"its bucket is {bucket}, but the table has {buckets} buckets: its writer used another count"
             yield Spot(_example(view, group), because, "find that writer; rewrite the partition with one count")
 
 

@@ -1,4 +1,4 @@
-"""Resizes: another number of file groups, while writers go on. The engine does not resize tables yet."""
+"""Resizes: another number of file groups, while writers go on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from nbcc.model.mechanisms.resizes.rules import ResizeLimits, Resizing
 
 from ..mechanism import Feature, Lockstep, MappingRow, Runs, ServiceLabel
 
-NOT_RESIZED = "the number of buckets of a table is fixed when it is created"
+NOT_PLAYED = "histories with resizes are not played on it yet"
+CUT_OVER = "a writer that finds another mapping under the lock moves its logs"
 
 LOCKSTEP = Lockstep(
     features=(
@@ -15,7 +16,7 @@ LOCKSTEP = Lockstep(
             about="The keys of each partition are given to another number of file groups while writers go on: no "
                   "write is refused or lost.",
             source="RFC-66, new file slicing; RFC-42; RFC-89; apache/hudi #12699; docs/contract.md, KEY, PART",
-            engine_refuses=NOT_RESIZED,
+            engine=("resize", "cancel_resize", "schedule_resize", "run_resize", "writes.mapping:complete_in_groups"),
             hudi_impossible="Hudi 1.2.0 rescales a bucket index only while no writer runs (RFC-89)",
             mutants=("resize-last-round-unchecked", "resize-old-logs-kept", "resize-late-logs-left",
                      "resize-early-logs-left", "resize-late-base-wins", "resize-replaced-group-shown",
@@ -45,10 +46,10 @@ LOCKSTEP = Lockstep(
     ),
     hudi_cannot="Hudi rescales a bucket index only while no writer runs",
     refuses={
-        ResizeLimits(resizes=1): NOT_RESIZED,
-        Resizing(resizing="by_range"): NOT_RESIZED,
-        Resizing(resizing="dual_write"): NOT_RESIZED,
-        Resizing(mapping_check="at_open"): NOT_RESIZED,
+        ResizeLimits(resizes=1): NOT_PLAYED,
+        Resizing(resizing="by_range"): CUT_OVER,
+        Resizing(resizing="dual_write"): CUT_OVER,
+        Resizing(mapping_check="at_open"): CUT_OVER,
     },
     examples=(("default", "resized"), ("default", "resized_crash"), ("default", "resized_cancelled")),
 )  # fmt: skip

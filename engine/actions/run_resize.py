@@ -1,0 +1,101 @@
+"""Runs the plan of a resize: writes the new file groups, copies late logs in rounds, and replaces the old groups.
+
+Any process may run a pending plan. A late log completes after the plan's requested time K in an old file group. Under
+the lock, the resize looks for late logs that it has not copied. If there are some, it releases the lock, copies them
+into the new file groups as logs of instant K, and tries again; otherwise it completes. So the new file groups hold
+exactly what completed before the resize, and a writer waits at most while the lock holder lists the timeline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ..config import TableConfig
+from ..context import Context
+from ..data.tasks import WrittenFile
+from ..definition.load import with_current_schema
+from ..file_names import TOMBSTONES
+from ..reads.times import Time
+from ..services.resizing import FilesToCopy, LateLogs, base_tasks, empty_tasks, late_files
+from ..services.resume import completed, files_or_completed, resumed
+from ..timeline import Instant, Timeline, put_inflight
+from ..timeline.history import Active
+from ..timeline.resize_plans import CLUSTERING, ResizePlan
+from ..writes.commits import resize_commit
+from ..writes.mapping import move_tasks, put_partitions
+
+
+def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
+    """Run a pending resize. Returns None if no resize is pending. The completed resize is also returned if another
+    process completed it.
+    """
+    config.check_writable()
+    config = with_current_schema(context.storage, config)
+    read = context.commits.resize_plan_or_none
+
+    def is_ours(timeline: Timeline, plan: Instant) -> bool:
+        return read(plan.requested) is not None
+
+    active, found, plan = resumed(context, CLUSTERING, instant, read, is_ours)
+    if found is None or plan is None:
+        return found
+    put_inflight(context.storage, found.requested, CLUSTERING, again=True)
+    return _Resize(context, config, active, found.requested, plan).run()
+
+
+class _Resize:
+    """One run of a pending resize. `_files` are the files that it has put, and `_copied` is the completion time up to
+    which it has copied late logs.
+    """
+
+    def __init__(
+        self, context: Context, config: TableConfig, active: Active, requested: str, plan: ResizePlan
+    ) -> None:
+        self._context, self._config, self._active = context, config, active
+        self._requested, self._plan = requested, plan
+        self._files: list[WrittenFile] = []
+        self._replaced = {*plan.groups}
+        self._copied, self._version = requested, TOMBSTONES
+
+    def run(self) -> Instant:
+        done = self._put(self._bases)
+        while done is None:
+            try:
+                return self._complete()
+            except LateLogs as found:
+                done = self._put(partial(self._copies, found.late))
+        return done
+
+    def _put(self, work: Callable[[], list[WrittenFile]]) -> Instant | None:
+        files = files_or_completed(self._context, CLUSTERING, self._requested, work)
+        if isinstance(files, Instant):
+            return files
+        self._files += files
+        return None
+
+    def _bases(self) -> list[WrittenFile]:
+        timeline = self._context.history(self._active).whole
+        tasks = base_tasks(self._context, self._config, timeline, self._requested, self._plan.generation)
+        put_partitions(self._context, self._config, {task.slice.partition for task in tasks}, self._requested)
+        self._replaced |= {(source.partition, source.file_id) for task in tasks for source in task.sources}
+        return self._context.jobs.compact(tasks)
+
+    def _copies(self, late: FilesToCopy) -> list[WrittenFile]:
+        context, config, generation = self._context, self._config, self._plan.generation
+        partitions = {partition for partition, _ in late.groups} - {partition for partition, _ in self._replaced}
+        empty = empty_tasks(context, config, partitions, self._requested, generation)
+        self._version += 1
+        copies = move_tasks(context, config, self._requested, late.files, generation, self._version)
+        self._replaced |= late.groups
+        self._copied = late.until
+        return context.jobs.compact([*empty, *copies])
+
+    def _complete(self) -> Instant:
+        commit = resize_commit(self._config, self._requested, self._plan.generation, self._files, self._replaced)
+        return completed(self._context, CLUSTERING, self._requested, commit, self._files, self._check)
+
+    def _check(self, now: Active | None) -> None:
+        late = late_files(self._context, now or self._context.active(), self._copied)
+        if late.files:
+            raise LateLogs(late)
