@@ -30,8 +30,8 @@ KEPT_PROPERTIES: Final = (
     "hoodie.table.timeline.timezone", "hoodie.table.base.file.format", "nbcc.format", "nbcc.buckets",
     "nbcc.decision", "hoodie.write.concurrency.mode",
 )  # fmt: skip
-_CODE: Final = re.compile(r"[A-Z0-9_.]{0,64}")
-"""Values of properties that are written: numbers and words of Hudi."""
+_CODE: Final = re.compile(r"[A-Z0-9_.]{0,64}|lock|log|shared|free")
+"""Values of properties that are written: numbers, words of Hudi, and who decides the order of instants."""
 _BUCKET: Final = re.compile(r"(\d{8})-.*?-?(\d+)?")
 _TIMELINE_KINDS: Final = (".hoodie/timeline/", ".hoodie/.heartbeat/")
 

@@ -76,6 +76,8 @@ CAUSES: Final[Mapping[str, Cause]] = {
                                 "bulk-insert-unchecked"),
     "plan-cannot-run": Cause("a clean deleted the inputs of a pending plan, or they were removed",
                              "restore the inputs, or nbcc table TABLE plans --drop T", "clean-behind-pending-plan"),
+    "replaced-in-part": Cause("an overwriter put base files only into the file groups that got new rows",
+                              "replace the partition once more"),
     "written-after-replace": Cause("a write went to a file group that a replace hides",
                                    "write the rows again into another file group", "replaced-file-ids"),
     "hidden-by-a-pending-log": Cause("the first write of a file group is pending while later ones completed",

@@ -1,8 +1,9 @@
 """An incident: a scrubbed timeline of a table, and what led to it.
 
-The diagnostics of the scrubbed table are ranked: a cause comes before what follows from it. The first cause with a run
-is shown with the shortest run of its protocol, and with a test for pytest. If the model cannot make the
-history, the protocols under which the history is possible are causes, too.
+The diagnostics of the scrubbed table are ranked: a cause comes before what follows from it. For each one a search looks
+for the shortest run of the model that leaves such instants (`incident_search`). A cause that a search refutes is ranked
+behind one that a search confirms. The first run that was found is shown, and can be written as a test for pytest. If
+the model cannot make the history, the protocols under which the history is possible are causes, too.
 """
 
 from __future__ import annotations
@@ -12,17 +13,20 @@ import json
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from nbcc.engine.audit import Audit
 from nbcc.engine.audit.scrub import scrubbed, unscrubbed
 from nbcc.engine.errors import NotATable
 from nbcc.engine.limits import limits
+from nbcc.model import Protocol
 
+from .. import specs
 from ..trace import Trace
 from .diagnostics import RULES, Diagnostic, diagnostics_of
 from .explain import CAUSES, explain
-from .history_check import check_history
+from .history_check import RefusedHistory, check_history
+from .incident_search import Evidence, evidence_of, own_protocol
 from .judge import protocols
 from .view import TableView
 
@@ -37,6 +41,7 @@ ORDER: Final = (
     "log-in-two-slices", "committed-log-lost",
 )  # fmt: skip
 """Rules whose faults lead to others, the first cause first. The others follow in the order of `RULES`."""
+_NO_EVIDENCE: Final = Evidence((), ())
 
 
 class Suspect(NamedTuple):
@@ -46,11 +51,27 @@ class Suspect(NamedTuple):
     places: int
     comes_about: str
     gravity: str
+    evidence: Evidence | None = None
 
     @property
     def run(self) -> Trace | None:
+        """The shortest run that leaves the instants of the cause; None if the searches found none."""
+        return None if self.evidence is None else self.evidence.run
+
+    @property
+    def example(self) -> Trace | None:
         """The shortest run of the protocol that is named for the cause; None if none is."""
         return explain(self.name)[0].run()
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return the cause as a JSON value, without its runs."""
+        evidence = self.evidence
+        searches = [] if evidence is None else [
+            {"protocol": s.protocol, "states": s.states, "whole": s.whole, "steps": s.run and len(s.run.steps)}
+            for s in evidence.searches
+        ]
+        return {"name": self.name, "places": self.places, "comes_about": self.comes_about, "gravity": self.gravity,
+                "instants": [] if evidence is None else [*evidence.instants], "searches": searches}  # fmt: skip
 
 
 def packed(audit: Audit) -> bytes:
@@ -83,9 +104,27 @@ def suspects(audit: Audit, now: str) -> list[Suspect]:
         if not diagnostic.file.endswith("hoodie.properties"):  # most of them are left out of an incident
             found.setdefault((diagnostic.gravity, diagnostic.rule), []).append(diagnostic)
     ranked = sorted(found, key=lambda key: (key[0] != "BROKEN", _place(key[1])))
-    named = [Suspect(r, len(found[g, r]), CAUSES[r].comes_about, g) for g, r in ranked]
+    named = [Suspect(r, len(found[g, r]), CAUSES[r].comes_about, g, _evidence(audit, found[g, r])) for g, r in ranked]
     broken = [each for each in named if each.gravity == "BROKEN"]
-    return [*broken, *_of_history(view), *named[len(broken) :]]
+    return [*_refuted_last(broken), *_of_history(view), *named[len(broken) :]]
+
+
+def _evidence(audit: Audit, places: list[Diagnostic]) -> Evidence | None:
+    """Search for the instants of one cause. Only a fault may be looked for under all protocols."""
+    if places[0].gravity != "BROKEN":
+        return None
+    own = specs.protocol(own_protocol(audit))
+    others = sorted(specs.protocol_names(), key=lambda name: (_distance(specs.protocol(name), own), name))
+    weak = CAUSES[places[0].rule].protocol
+    return evidence_of(audit, places, [weak] if weak else [], others)
+
+
+def _refuted_last(broken: list[Suspect]) -> list[Suspect]:
+    """Put the causes that a search refutes behind those that a search confirms. All others stay in their places."""
+    judged = [n for n, each in enumerate(broken) if each.evidence and (each.evidence.confirms or each.evidence.refutes)]
+    by_search = sorted(judged, key=lambda n: (broken[n].evidence or _NO_EVIDENCE).refutes)
+    order = dict(zip(judged, by_search, strict=True))
+    return [broken[order.get(n, n)] for n in range(len(broken))]
 
 
 def _place(rule: str) -> int:
@@ -98,25 +137,40 @@ def _of_history(view: TableView) -> Iterator[Suspect]:
     if check.refusal is None:
         return
     own = protocols()[check.own]
-    nearest = sorted(check.legal, key=lambda name: (_distance(name, own), name))
+    nearest = sorted(check.legal, key=lambda name: (_distance(protocols()[name], own), name))
     because = f"{check.refusal.event}: {'; '.join(check.refusal.reasons)}"
     for name in nearest[:3]:
-        yield Suspect(name, 1, f"the writers follow the protocol {name}; {because}", "BROKEN")
+        evidence = evidence_of(view.audit, [_of_refusal(view, check.refusal)], [name])
+        yield Suspect(name, 1, f"the writers follow the protocol {name}; {because}", "BROKEN", evidence)
 
 
-def _distance(name: str, own: object) -> int:
-    theirs, ours = protocols()[name].to_mapping(), own.to_mapping()  # type: ignore[attr-defined]
+def _of_refusal(view: TableView, refusal: RefusedHistory) -> Diagnostic:
+    """Return the first event that the model refuses as a diagnostic of a file in its file group."""
+    partition, _, file_id = refusal.group.rpartition("/")
+    files = sorted(file.path for file in view.by_group.get((partition, file_id), ()))
+    because = f"{refusal.time} {refusal.event}: {'; '.join(refusal.reasons)}"
+    return Diagnostic("history", "BROKEN", (), files[0] if files else "", because, "")
+
+
+def _distance(one: Protocol, other: Protocol) -> int:
+    """Return the number of options in which two protocols differ."""
+    theirs, ours = one.to_mapping(), other.to_mapping()
     return sum(theirs[option] != ours[option] for option in ours)
 
 
 def reproducer(trace: Trace, path: Path) -> str:
-    """Return a test for pytest that replays the run of a cause."""
-    return f'''"""Replays the run of the model that ends like the incident (promise {trace.promise})."""
+    """Return a test for pytest that replays a run: the same timeline, and the same promise is broken."""
+    what = f"breaks_{trace.promise.lower()}" if trace.promise else "breaks_no_promise"
+    expected = "violated" if trace.promise else "agreed"
+    return f'''"""Replays the run of the model that leaves the timeline of the incident."""
 
+import json
 import subprocess
 
 
-def test_the_run_breaks_{trace.promise.lower()}() -> None:
-    done = subprocess.run(["nbcc", "replay", "{path}", "--expect", "violated"], check=False)
-    assert done.returncode == 0
+def test_the_run_{what}() -> None:
+    command = ["nbcc", "replay", "{path}", "--expect", "{expected}", "--json"]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert json.loads(done.stdout)["systems"]["model"]["same"], "the timeline of the run differs from the recorded one"
 '''

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from .command import FileToWrite, answer, debug_option, echo, json_option
 from .outcome import Exit
 from .progress import on_stderr
 from .tables import opened, storage_option
+
+if TYPE_CHECKING:
+    from nbcc.simulator.audit.incident_search import Evidence
 
 
 @click.command(short_help="A scrubbed timeline to pass on; what led to one.")
@@ -26,7 +30,9 @@ def command(table: str, out: Path | None, test: Path | None, as_json: bool) -> E
     partitions, files and columns are replaced by numbers or left out; no keys and no values of rows are read.
 
     With FILE.zip, print the possible causes of what the timeline shows, the most probable first, each with how it comes
-    about. The shortest run of the model that ends like the first cause is found, and can be written as a test.
+    about. For each cause, small worlds of the model are searched for the shortest run that leaves the instants of the
+    cause: under the protocol of the writers, then under weaker ones. The first run that is found is printed, and can
+    be written as a test.
 
     Exit codes: 0 no fault is seen, 1 a cause is named, 2 not an incident.
 
@@ -52,19 +58,28 @@ def command(table: str, out: Path | None, test: Path | None, as_json: bool) -> E
     now = to_instant(int(datetime.now(UTC).timestamp() * 1000))
     found = suspects(unpacked(Path(table)), now)
     run = next((run for suspect in found if (run := suspect.run) is not None), None)
-    if test is not None and run is not None:
+    shown = run or next((run for suspect in found if (run := suspect.example) is not None), None)
+    if test is not None and shown is not None:
         trace = test.with_suffix(".json")
-        trace.write_text(to_json(run), encoding="utf-8")
-        test.write_text(reproducer(run, trace), encoding="utf-8")
+        trace.write_text(to_json(shown), encoding="utf-8")
+        test.write_text(reproducer(shown, trace), encoding="utf-8")
     if as_json:
-        answer({"causes": [each._asdict() for each in found], "run": None if run is None else run.to_mapping()})
+        answer({"causes": [each.to_mapping() for each in found], "run": None if run is None else run.to_mapping()})
     elif not found:
         echo("no fault is seen in this timeline")
     else:
         for number, each in enumerate(found, start=1):
             places = f", {each.places} places" if each.places > 1 else ""
             echo(*folded([f"{number}. {each.name} ({each.gravity}{places}): {each.comes_about}",
-                          f"   nbcc explain {each.name}"]))  # fmt: skip
-        if run is not None:
-            echo("", "The shortest run of its protocol:", "", *render(run, width=screen_width()).split("\n"))
+                          f"   nbcc explain {each.name}", *_searches(each.evidence)]))  # fmt: skip
+        if shown is not None:
+            leaves = "leaves these instants" if run is not None else "the protocol of the first cause makes"
+            echo("", f"The shortest run that {leaves}:", "", *render(shown, width=screen_width()).split("\n"))
     return Exit.VIOLATED if any(each.gravity == "BROKEN" for each in found) else Exit.AGREES
+
+
+def _searches(evidence: Evidence | None) -> list[str]:
+    """Return the results of the searches for one cause, a line each."""
+    if evidence is None:
+        return []
+    return [f"   searched for {', '.join(evidence.instants)}", *(f"   {each.text}" for each in evidence.searches)]

@@ -13,7 +13,7 @@ from nbcc.engine.audit.log_fates import Fate, compactions_that_left_logs_out
 from nbcc.engine.file_names import in_partition, parse_base
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
 
-from ..view import PlannedGroup, TableView
+from ..view import PlannedGroup, TableView, timeline_file
 from .diagnostic import RESTORE, RESTORE_COMPLETED, RESTORE_TIMELINE, Rule, Spot, again, undo
 from .times import is_time
 
@@ -141,6 +141,22 @@ def old_base(view: TableView) -> Iterator[Spot]:
                 yield Spot(f".hoodie/timeline/{part.barrier}.compaction.requested", because, remedy)
 
 
+def in_part(view: TableView) -> Iterator[Spot]:
+    """Yield the completed replaces of nbcc that put no base file into a file group of their plan: the rows of that
+    group are read again.
+    """
+    for requested, plan in view.audit.plans.items():
+        commit = view.audit.commits.get(requested)
+        if commit is None or not plan.replaces:
+            continue
+        files = (view.counted.get(stat.path) for stat in commit.stats)
+        written = {(file.partition, file.file_id) for file in files if isinstance(file, BaseFile)}
+        for partition, file_id in sorted({*plan.groups} - written):
+            group = f"{partition}/{file_id}" if partition else file_id
+            because = f"the replace {requested} put no base file into {group}, so that its old rows are read again"
+            yield Spot(timeline_file(commit.instant), because, "replace the partition once more")
+
+
 def replaced(view: TableView) -> Iterator[Spot]:
     """Yield files that were written to a replaced file group, and are therefore hidden permanently (apache/hudi#19793).
     """
@@ -183,6 +199,7 @@ RULES: Final = (
     Rule("compaction-left-logs-out", "a base file that lacks logs of its plan", (*_WRONG_ROWS, "QUIET"), left_out),
     Rule("plan-from-old-base", "a plan that starts from an old base file", (*_WRONG_ROWS, "QUIET"), old_base),
     Rule("plan-cannot-run", "a pending plan whose inputs are missing", ("PROGRESS", "CLEAN"), cannot_run),
+    Rule("replaced-in-part", "a replace that left out a file group of its plan", _WRONG_ROWS, in_part),
     Rule("written-after-replace", "a file in a file group that a replace hides", ("SNAP", "ACK", "INCR"), replaced),
     Rule("hidden-by-a-pending-log", "committed logs that Hudi hides behind a pending one", ("SNAP",), first_log),
 )
