@@ -98,6 +98,15 @@ def test_hudi_rs_differs_only_where_it_is_known_to(tiny: tuple[Path, FillReport]
     assert again.returncode == 1, "a wrong answer is reported"
 
 
+def test_a_known_difference_names_the_engine_and_its_rule(tiny: tuple[Path, FillReport]) -> None:
+    reads = [read for vector in folders(tiny[0]) for read in json.loads((vector / "expected/reads.json").read_text())]
+    known = {(engine, rule) for read in reads for engine, rule in read.get("differs", {}).items()}
+    assert {rule for engine, rule in known if engine == "Apache Hudi 1.2.0"} == {
+        "as_of_axis = requested_slices", "as_of_pending = refused", "window_deletes = omitted",
+        "window_merge = slice_of_window",
+    }  # fmt: skip
+
+
 def test_what_exists_is_not_overwritten(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "mine").touch()
     assert run(["fill", "--out", str(tmp_path)]) == 2

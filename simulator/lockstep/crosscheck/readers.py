@@ -30,8 +30,8 @@ AS_HUDI_RS = Protocol(merge_order="requested", as_of_axis="requested", fold="log
                       window_deletes="omitted", log_compaction_window="included")  # fmt: skip
 """The protocol of hudi-rs 0.5.0 as a reader, equal to specs/protocols/hudi-rs-0.5.0.toml (tested)."""
 
-_COMMITS = frozenset({"commit", "deltacommit", "replacecommit"})
-"""The actions that hudi-rs 0.5.0 reads from the timeline."""
+COMMITS = frozenset({"commit", "deltacommit", "replacecommit"})
+"""The actions that hudi-rs 0.5.0 reads from the timeline, and whose pending instants make Hudi refuse as-of reads."""
 
 REFUSES_RIVALS = "is already present in File Group"
 """The error of hudi-rs 0.5.0 for a file group with two base files of one instant (see specs/boundary.md)."""
@@ -147,7 +147,7 @@ def _undone_taken_for_archived(history: PlayedHistory, place: Path, instant: Cal
     if "rollbacks" not in model.components:
         return []
     files = {parsed(path.relative_to(place).as_posix()).get("instant") for path in place.rglob("*") if path.is_file()}
-    first = min((requested for action, _, requested, _ in history.timeline if action in _COMMITS), default=0)
+    first = min((requested for action, _, requested, _ in history.timeline if action in COMMITS), default=0)
     undone = {rollback.target for rollback in model.component(history.state, "rollbacks")}
     return [time for time in undone if time < first and instant(time) in files]
 

@@ -18,17 +18,15 @@ from nbcc.model.mechanisms.schema_evolution.rules import Alterations
 from ...observables import final_queries, is_answer, model_rows, model_slices, model_timeline, other_queries
 from ...trace import plain, rows_of
 from ..control.clock import instant_of
-from ..crosscheck.foreign import foreign_rows, rule_of_difference
 from ..crosscheck.history import PlayedHistory
 from ..crosscheck.mapping import MAPPING, by_action
-from ..crosscheck.readers import AS_HUDI_RS, difference_of_hudi_rs, not_predicted
 from ..systems.rows import schema_of
+from .known import known_differences, not_compared
 from .themes import VectorRun
 
 FORMAT: Final = 1
 """The version of the files of a vector."""
 
-HUDI_RS: Final = "hudi-rs 0.5.0"
 RAISES: Final = {row.action: row.raises for row in MAPPING if row.always or row.raises}
 ROWS: Final = by_action(MAPPING)
 PARQUET: Final = pa.schema(
@@ -66,7 +64,6 @@ def _json(path: Path, value: Any) -> None:
 
 def _meta(run: VectorRun, history: PlayedHistory) -> dict[str, Any]:
     world = history.model.world
-    reason = not_predicted(history)
     return {
         "format": FORMAT,
         "name": run.name,
@@ -79,7 +76,7 @@ def _meta(run: VectorRun, history: PlayedHistory) -> dict[str, Any]:
             "partition": "part" if world.partitions > 1 else None, "buckets": world.buckets,
             "columns": schema_of(world, world[Alterations].alterations).names,
         },
-        "not_compared": {HUDI_RS: reason} if reason else {},
+        "not_compared": not_compared(history),
         "world": world.to_mapping(),
         "protocol": history.model.protocol.differences(),
     }  # fmt: skip
@@ -145,11 +142,8 @@ def _read(history: PlayedHistory, query: Query, table: Path) -> dict[str, Any]:
         {"key": key, "ordering": ordering, "value": value, "requested": _time(requested)}
         for key, ordering, value, requested in answer
     ]
-    if query.kind in ("snapshot", "as_of", "incremental") and not not_predicted(history):
-        theirs = foreign_rows(model, state, query, data, AS_HUDI_RS)
-        late = difference_of_hudi_rs(history, table, query)
-        if late or theirs != answer:
-            read["differs"] = {HUDI_RS: late or rule_of_difference(model, state, query, data, AS_HUDI_RS)}
+    if differs := known_differences(history, query, answer, table):
+        read["differs"] = differs
     return read
 
 
