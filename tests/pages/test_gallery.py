@@ -57,10 +57,11 @@ MODEL_ONLY = {
     "70-rfc-66-as-written",
     "74-rollback-block",
     "76-resize-hides-a-write",
+    "112-rfc-66-example-by-four-rules",
 }
 # A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.
 BROKEN_BY_DEFAULT = {"31-lost-lock", "33-commit-and-rollback"}
-KEPT_UNDER_ANOTHER = {"32-decision-log", "101-committed-by-another"}
+KEPT_UNDER_ANOTHER = {"32-decision-log", "101-committed-by-another", "110-rfc-22-conflicts"}
 # The protocol that keeps the promise of a run, where that is not the default.
 REMEDIES = dict.fromkeys((*BROKEN_BY_DEFAULT, "36-equal-times"), Protocol(decision="log")) | {
     entry.name: Protocol(concurrency="occ")

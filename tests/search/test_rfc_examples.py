@@ -6,35 +6,25 @@ counts 1, 2, 3, ...: its first ten readings are the times of the example in asce
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from nbcc.model import FileSlice, Model, Protocol, State, Step, World
+from nbcc.model import FileSlice, Model, Protocol, State
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.replay import replay
-from nbcc.simulator.lockstep.witness import witness
-from nbcc.simulator.trace import Trace
+from nbcc.simulator.trace import load
+from nbcc.simulator.view.run import play
+from tools.gallery.files import FOLDER
 
 TIMES = {time: reading for reading, time in enumerate((10, 20, 21, 30, 35, 40, 50, 60, 80, 90), start=1)}
-WORLD = World(actors={"bulk_inserter": 1, "writer": 3, "compactor": 1})
-ORDER = (
-    ("bulk1", "bulk_inserter_publishes_instant"),  # fg_t10, t10 to t20
-    *((writer, "writer_requests_instant") for writer in ("w1", "w2", "w3")),  # l1 at t21, l2 at t30, l3 at t35
-    *((writer, "writer_publishes_instant") for writer in ("w1", "w2")),  # t40, t50
-    ("c1", "compactor_publishes_instant"),  # fg_t60, t60 to t80
-    ("w3", "writer_publishes_instant"),  # t90
-)
-"""Each actor goes on until it has taken the action."""
+EXAMPLE = load("109-rfc-66-example", [FOLDER])
 
 
-def run(protocol: Protocol) -> tuple[Model, State, tuple[Step, ...]]:
-    model = Model(WORLD, protocol)
-    state, steps = model.initial, []
-    for actor, last in ORDER:
-        while not steps or (steps[-1].actor, steps[-1].action) != (actor, last):
-            step = next(each for each in model.enabled(state) if each.actor == actor)
-            state = model.apply(state, step)
-            steps.append(step)
-    return model, state, tuple(steps)
+def run(protocol: Protocol) -> tuple[Model, State]:
+    """The model, and its state after the steps of the example."""
+    model = Model(EXAMPLE.world, protocol)
+    return model, play(model, EXAMPLE.steps).states[-1]
 
 
 def files(model: Model, state: State) -> list[tuple[int, list[int]]]:
@@ -48,20 +38,20 @@ def files(model: Model, state: State) -> list[tuple[int, list[int]]]:
 
 
 def test_the_instants_are_those_of_the_example() -> None:
-    model, state, _ = run(Protocol())
+    model, state = run(Protocol())
     pairs = {(each.requested, each.completed) for each in model.timeline(state)}
     assert pairs == {(TIMES[a], TIMES[b]) for a, b in ((10, 20), (21, 40), (30, 50), (35, 90), (60, 80))}
 
 
 def test_the_file_slices_are_those_of_the_example() -> None:
-    model, state, _ = run(Protocol())
+    model, state = run(Protocol())
     assert files(model, state) == [(60, [35]), (10, [21, 30])]
 
 
 @pytest.mark.parametrize("name", ["rfc-66-slicing", "rfc-66-as-written"])
 def test_the_pseudocode_of_the_rfc_finds_the_same_slices(name: str) -> None:
     """Its group begins with a base file. A group of logs alone is where the pseudocode goes wrong (rfc-66-slicing)."""
-    model, state, _ = run(specs.protocol(name))
+    model, state = run(specs.protocol(name))
     assert files(model, state) == [(60, [35]), (10, [21, 30])]
 
 
@@ -74,15 +64,28 @@ def test_the_pseudocode_of_the_rfc_finds_the_same_slices(name: str) -> None:
 )
 def test_another_rule_loses_l3(name: str, slices: list[tuple[int, list[int]]]) -> None:
     """By requested time l3 is below a base file that does not hold it; by the four rules it is in no slice."""
-    model, state, _ = run(specs.protocol(name))
+    model, state = run(specs.protocol(name))
     assert files(model, state) == slices
 
 
 def test_the_engine_has_the_same_slices_and_rows() -> None:
-    model, _, steps = run(Protocol())
-    trace = Trace(world=WORLD, protocol=Protocol(), steps=steps, batches=witness(model, steps))
-    outcomes = replay(trace, ["model", "engine"]).outcomes
+    outcomes = replay(EXAMPLE, ["model", "engine"]).outcomes
     assert [(outcome.system, outcome.fits, outcome.verdict) for outcome in outcomes] == [
         ("model", True, "AGREED"),
         ("engine", True, "AGREED"),
     ], [outcome.because for outcome in outcomes]
+
+
+def test_option_2_of_rfc_22_loses_what_the_default_keeps() -> None:
+    """C3 was in flight when compaction C6 was scheduled: its commit timestamp is below C6, its completion above."""
+    trace = load("111-rfc-22-option-2", [FOLDER])
+    assert replay(trace).outcomes[0].verdict == "VIOLATED"
+    default = replay(replace(trace, protocol=Protocol(), observed=()), ["model", "engine"])
+    assert [outcome.verdict for outcome in default.outcomes] == ["AGREED", "AGREED"]
+
+
+def test_step_4_of_rfc_22_aborts_only_a_writer_of_the_same_files() -> None:
+    trace = load("110-rfc-22-conflicts", [FOLDER])
+    aborted = [step.actor for step in trace.steps if step.action == "writer_aborts"]
+    passed = [step.actor for step in trace.steps if step.action == "writer_passes_check"]
+    assert (aborted, passed) == (["w2"], ["w3", "w1", "w2"])

@@ -16,7 +16,7 @@ from nbcc.simulator import specs
 from .goals import GOALS
 
 BROKEN = "broken"
-FIELDS = ("name", "part", "title", "promise", "world", "protocol", "find", "steps_of", "predict", "shows")
+FIELDS = ("name", "part", "title", "promise", "world", "protocol", "find", "steps_of", "order", "predict", "shows")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,8 +24,9 @@ class Entry:
     """One run of the gallery.
 
     ``find`` is BROKEN for the shortest counterexample of the promise, or a goal for the shortest run to it. Instead,
-    ``steps_of`` names another entry, whose steps and rows are played under the protocol of this one. ``part`` is the
-    chapter, ``predict`` a question, ``shows`` the answer of the run.
+    ``steps_of`` names another entry, whose steps and rows are played under the protocol of this one, or ``order`` lists
+    pairs of an actor and an action: each actor takes its first possible step until it has taken the action. With BROKEN
+    these steps must break the promise. ``part`` is the chapter, ``predict`` a question, ``shows`` the answer.
     """
 
     name: str
@@ -38,13 +39,14 @@ class Entry:
     protocol_name: str
     find: str
     steps_of: str
+    order: tuple[tuple[str, str], ...]
     predict: str
     shows: str
 
     @property
     def keeps(self) -> bool:
         """Return whether the promise of the entry holds in its run."""
-        return self.find != BROKEN and (bool(self.find) or not self.protocol.differences())
+        return self.find != BROKEN and (bool(self.find or self.order) or not self.protocol.differences())
 
 
 def catalogue() -> tuple[Entry, ...]:
@@ -66,10 +68,12 @@ def _entry(given: Mapping[str, Any]) -> Entry:
     where = f"gallery {given.get('name')!r}"
     refuse_unknown(given, FIELDS, where)
     find, steps_of = given.get("find", ""), given.get("steps_of", "")
+    order = tuple((actor, action) for actor, action in given.get("order", ()))
     if given["promise"] not in PROMISES:
         raise ValueError(f"{where}: no promise {given['promise']!r}")
-    if bool(find) == bool(steps_of) or (find and find not in {BROKEN, *GOALS}):
-        raise ValueError(f"{where}: either steps_of, or find = {BROKEN!r} or one of {', '.join(GOALS)}")
+    given_steps = bool(steps_of) + bool(order)
+    if given_steps > 1 or find not in ({BROKEN, ""} if given_steps else {BROKEN, *GOALS}):
+        raise ValueError(f"{where}: steps_of, order, or find = {BROKEN!r} or one of {', '.join(GOALS)}")
     world = given["world"]
     protocol = given.get("protocol", "default")
     return Entry(
@@ -83,6 +87,7 @@ def _entry(given: Mapping[str, Any]) -> Entry:
         protocol_name=protocol if isinstance(protocol, str) else "",
         find=find,
         steps_of=steps_of,
+        order=order,
         predict=given["predict"],
         shows=given["shows"],
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from nbcc.model import Model, Step
+from nbcc.model import Model, State, Step
 from nbcc.model.promises import PROMISES
 from nbcc.simulator.lockstep.counterexample import counterexample
 from nbcc.simulator.lockstep.minimal_examples import Never
@@ -31,8 +31,8 @@ class NotFound(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """An entry with its run. ``states`` is the number of states of the world if the promise holds in all of them,
-    otherwise 0.
+    """An entry with its run. ``states`` is the number of states of the world if the promise holds in all of them. It is
+    0 if the promise is broken, or if the run follows an order that no search found.
     """
 
     entry: Entry
@@ -50,11 +50,14 @@ def found(entries: Sequence[Entry]) -> list[Found]:
     for entry in entries:
         if entry.steps_of:
             runs[entry.name] = _played_again(entry, runs)
-    return [Found(entry, runs[entry.name], _states(entry) if entry.keeps else 0) for entry in entries]
+    return [Found(entry, runs[entry.name], _states(entry)) for entry in entries]
 
 
 def _searched(entry: Entry) -> Trace:
     model = Model(entry.world, entry.protocol)
+    if entry.order:
+        run_of_order = _answer_cells(entry, _Run(model, tuple(steps_in(model, entry.order))))
+        return run_of_order if entry.keeps else _visible(model, run_of_order)
     if entry.find == BROKEN:
         path = explore(model, [PROMISES[entry.promise]]).promises[entry.promise].trace
         if path is None:
@@ -71,6 +74,23 @@ def _searched(entry: Entry) -> Trace:
     if path is None:
         raise NotFound(f"{entry.name}: no run reaches {entry.find}")
     return _answer_cells(entry, _Run(model, fewest_switches(model, path, reached) or tuple(path)))
+
+
+def steps_in(model: Model, order: Sequence[tuple[str, str]]) -> Iterator[Step]:
+    """Yield the steps of an order: each actor takes its first possible step until it has taken the action.
+
+    Raises:
+        NotFound: the actor can take no step.
+    """
+    state: State = model.initial
+    for actor, last in order:
+        action = ""
+        while action != last:
+            step = next((each for each in model.enabled(state) if each.actor == actor), None)
+            if step is None:
+                raise NotFound(f"{actor} can take no step, and has not taken {last}")
+            yield step
+            state, action = model.apply(state, step), step.action
 
 
 NOT_OF_ROWS = frozenset({"FIRST", "ACK", "KEY", "ISO", "CLEAN", "ARCH", "REC", "ONCE", "FREE", "MONO", "SAME"})
@@ -113,12 +133,14 @@ def _played_again(entry: Entry, runs: Mapping[str, Trace]) -> Trace:
 def _played(entry: Entry, trace: Trace) -> Trace:
     asked = replace(trace, observed=(), promise=entry.promise, title=entry.title, verdict="", found_by=COMMAND)
     outcome = play(asked, "model", factory("model"))
-    if not outcome.fits or outcome.verdict != "AGREED":
+    if not outcome.fits or outcome.verdict != ("VIOLATED" if entry.find == BROKEN else "AGREED"):
         raise NotFound(f"{entry.name}: {outcome.sentence}")
     return outcome.trace
 
 
 def _states(entry: Entry) -> int:
+    if not entry.keeps or entry.order:
+        return 0
     result = explore(Model(entry.world, entry.protocol), [PROMISES[entry.promise]])
     if result.promises[entry.promise].verdict != "HOLDS":
         raise NotFound(f"{entry.name}: {entry.promise} is {result.promises[entry.promise].verdict}")

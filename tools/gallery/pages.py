@@ -47,6 +47,8 @@ def played_by(found: Found) -> tuple[str, ...]:
 def standing(found: Found) -> str:
     """Return a sentence: how many states were searched if the promise holds, otherwise the options that break it."""
     entry = found.entry
+    if entry.keeps and entry.order:
+        return "Kept in this run, whose steps are those of the document."
     if entry.keeps:
         return f"Kept in every interleaving of this world ({found.states:,} states)."
     chosen = ", ".join(f"{name} = {value}" for name, value in entry.protocol.differences().items())
