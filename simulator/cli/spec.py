@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from . import names
-from .command import Section, Teaching, debug_option, echo, module_option, users_words
+from .command import Teaching, debug_option, echo, module_option, users_words
 from .outcome import Exit
 
 
-def _sections() -> Iterable[Section]:
-    return (("Protocols", names.protocols()),)
-
-
-@click.command(cls=Teaching, sections=_sections, short_help="The specification of a protocol as a page.")
-@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the protocol.")
+@click.command(cls=Teaching, short_help="The specification of a protocol as a page.")
+@click.option("--protocol", default="default", show_default=True,
+              help="Name (`nbcc list protocols`) or .toml file of the protocol.")  # fmt: skip
 @click.option("--diff", "other", metavar="NAME", help="Also write a page of what this protocol does otherwise.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",
               help="Folder of the pages; those of an earlier run are replaced.")  # fmt: skip

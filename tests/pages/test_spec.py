@@ -54,7 +54,8 @@ def test_a_step_has_its_guards_effects_code_and_engine_function(default: list[Ch
 
 
 def compared(old: str, new: str) -> dict[str, RuleDifference]:
-    found = differences(specification(old), specification(new))
+    both = {name: specs.protocol(name) for name in (old, new)}
+    found = differences(specification(old), specification(new), both)
     return {each.entry.address: each for _, some in found for each in some}
 
 
@@ -74,6 +75,16 @@ def test_the_differences_are_the_options_and_what_they_change(old: str, new: str
     }
     assert also <= found.keys()
     assert bool(found) == (old != new)
+
+
+def test_a_step_that_is_not_modelled_is_not_called_left_out() -> None:
+    there, back = compared("default", "hudi-1.2.0"), compared("hudi-1.2.0", "default")
+    for found in (there, back):
+        assert {found["flink_job_starts_instant"].word, found["writer_finds_another_mapping"].word} == {
+            "not modelled under hudi-1.2.0"
+        }
+    assert there["writer_looks_at_heartbeat"].word == "added"
+    assert {address for address, each in back.items() if each.word == "left out"} == {"writer_looks_at_heartbeat"}
 
 
 def test_the_pages_have_no_dead_link(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

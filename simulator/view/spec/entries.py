@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, Final
 
@@ -47,7 +47,7 @@ class Code:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecEntry:
     """One rule of a specification. `address` is its permanent address in the page. `lines` are pairs of a word and a
-    text. `links` are pairs of a text and an address.
+    text. `links` are pairs of a text and an address. `worlds` are the named worlds that have the step.
     """
 
     address: str
@@ -56,6 +56,7 @@ class SpecEntry:
     lines: tuple[tuple[str, str], ...] = ()
     code: tuple[Code, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
+    worlds: tuple[World, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,7 +216,7 @@ def _transition(action: str, kind: str, forms: list[Form]) -> SpecEntry:
     return SpecEntry(
         address=action if action.startswith(f"{kind}_") else f"{kind}-{action}", title=action,
         about=actions()[action].about, lines=tuple(sorted(named, key=lambda line: ORDER.index(line[0]))),
-        code=tuple(code), links=tuple(_links_of_action(action)),
+        code=tuple(code), links=tuple(_links_of_action(action)), worlds=tuple(world for _, world in forms),
     )  # fmt: skip
 
 

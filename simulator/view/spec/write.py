@@ -29,13 +29,15 @@ def write(
     index.write_text(page(f"Specification: {name}", _about(protocol), own), "utf-8")
     pictures = _linked(own)
     found = [index]
-    if other is not None:
+    if other is not None and other_name is not None:
         theirs = chapters(other)
         found.append(out / "difference.html")
         title = f"{name} to {other_name}"
         about = [f"What {other_name} does otherwise than {name}, rule by rule. Red: only in {name}; green: only in "
-                 f"{other_name}. Entries that do not differ are left out."]  # fmt: skip
-        found[-1].write_text(difference_page(title, about, differences(own, theirs)), "utf-8")
+                 f"{other_name}. Equal entries are not on the page. A step is not modelled under a protocol that fits "
+                 "no world with its actor: that says nothing about the protocol."]  # fmt: skip
+        both = {name: protocol, other_name: other}
+        found[-1].write_text(difference_page(title, about, differences(own, theirs, both)), "utf-8")
         pictures |= _linked(theirs)
     for run in sorted(pictures):
         _draw(out, run)
