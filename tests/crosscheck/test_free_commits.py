@@ -24,6 +24,8 @@ ROLLED_BACK = World(actors={"writer": 2, "rollbacker": 1, "reader": 1}, buckets=
                     stalls=1, rollbacks=2)  # fmt: skip
 RESTORED = World(actors={"writer": 2, "savepointer": 1, "restorer": 1, "reader": 1}, buckets=1, writes_per_writer=2,
                  crashes=1, savepoints=1, restores=1)  # fmt: skip
+SERVICES = World(actors={"writer": 2, "compactor": 1, "rollbacker": 1}, buckets=1, writes_per_writer=2,
+                 compactions=2, crashes=1, stalls=1, rollbacks=2)  # fmt: skip
 LOSING = "nbcc.simulator.lockstep.systems.s3:losing_answers"
 
 
@@ -39,8 +41,9 @@ def agrees(world: World, protocol: Protocol, histories: int, system: str = "engi
 
 @pytest.mark.parametrize(
     ("world", "histories"),
-    [(THREE, 10), (TWICE, 5), (READ, 5), (PLANNED, 10), (ROLLED_BACK, 10), (RESTORED, 10)],
-    ids=["with a crash", "two writes", "with a reader", "with a compactor", "with a rollbacker", "with a restorer"],
+    [(THREE, 10), (TWICE, 5), (READ, 5), (PLANNED, 10), (ROLLED_BACK, 10), (SERVICES, 15), (RESTORED, 10)],
+    ids=["with a crash", "two writes", "with a reader", "with a compactor", "with a rollbacker", "with both services",
+         "with a restorer"],
 )
 def test_engine_and_model_agree_on_commits_without_a_lock(world: World, histories: int) -> None:
     agrees(world, FREE, histories)
@@ -65,8 +68,6 @@ def test_what_no_history_plays_is_refused() -> None:
         factory("engine")(COMPACTED, SHARED, {})
     with pytest.raises(CannotPlay, match="of a cutter that announces"):
         factory("engine")(specs.world("free_cut"), FREE, {})
-    with pytest.raises(CannotPlay, match="play compactors and rollbackers in two worlds"):
-        factory("engine")(World(actors={"writer": 1, "compactor": 1, "rollbacker": 1}), FREE, {})
     with pytest.raises(CannotPlay, match="use --on engine or --on s3"):
         factory("spark")(THREE, FREE, {})
     with pytest.raises(CannotPlay, match="play one restorer"):

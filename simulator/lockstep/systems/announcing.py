@@ -20,6 +20,7 @@ from nbcc.model.machine.transition import record_of
 from nbcc.model.mechanisms.announcements.author import ANNOUNCED, KNOWS_TAIL, Deciding, last_known
 from nbcc.model.mechanisms.announcements.rules import (
     NO_ENTRY,
+    PLANS,
     DecidedEntry,
     completion_after,
     name_of,
@@ -122,11 +123,6 @@ class AnnouncingSystem(EngineSystem):
         if others:
             raise CannotPlay(
                 f"no history maps the steps of a {others[0]} that announces to its calls; run it on the model instead"
-            )
-        if all(world.actors.get(kind.name) for kind in (COMPACTOR, ROLLBACKER)):
-            raise CannotPlay(
-                "the engine refuses a plan if another one was decided since it was made, and the model does not: "
-                "play compactors and rollbackers in two worlds"
             )
         if world.actors.get(RESTORER.name, 0) > 1:
             raise CannotPlay("the engine publishes what another restorer has decided first: play one restorer")
@@ -249,7 +245,11 @@ class AnnouncingSystem(EngineSystem):
             target = self.times.to_engine[model.component(model.apply(state, step), step.actor).target]
             reserved = self.times.to_engine[last_of(entries).reserved] + 2 * PLANNED.index(ROLLBACK)
             return not entries or reserved < target or self._leaves_work(model, state)
-        last = last_known(record_of(own, Deciding), entries)
+        deciding = record_of(own, Deciding)
+        since = (item for entry in entries[deciding.tail :] for item in entry.items)
+        if any(type(item) in PLANS for item in since):  # the engine refuses the plan, and the model does not
+            return True
+        last = last_known(deciding, entries)
         return bool(undecided(model.component(state, "announced"), last, model.view(state, "timeline")))
 
     def _leaves_work(self, model: Any, state: Any) -> bool:
@@ -299,7 +299,7 @@ class AnnouncingSystem(EngineSystem):
         """Return whether an actor that finds its instant on the timeline first creates an entry for others."""
         if self._decided_by_tail(model, state, actor) or self._has_read_rival(actor):
             return False
-        if self._is_about_to(actor, CLEANS_UP):
+        if self._running[actor].finished or self._is_about_to(actor, CLEANS_UP):
             return False
         deciding, entries = record_of(model.component(state, actor), Deciding), model.component(state, "entries")
         last = last_known(deciding, entries)
@@ -308,11 +308,12 @@ class AnnouncingSystem(EngineSystem):
     def _returns_at_once(self, model: Any, state: Any, actor: str) -> bool:
         """Return whether an actor finds its instant published or undone, and leaves the entry to its author."""
         mine = record_of(model.component(state, actor), Deciding).announcement
-        if mine is None or name_of(mine) not in map(name_of, model.view(state, "timeline")):
-            return mine is not None and self._is_about_to(actor, CLEANS_UP)
-        if not self._decided_by_tail(model, state, actor):
-            return self._has_read_rival(actor) or self._is_about_to(actor, CLEANS_UP)
-        return self._running[actor].finished or self._is_about_to(actor, (*LOOKS, *CLEANS_UP))
+        if mine is None or self._running[actor].finished or self._is_about_to(actor, CLEANS_UP):
+            return mine is not None
+        if name_of(mine) not in map(name_of, model.view(state, "timeline")):
+            return False
+        decided = self._decided_by_tail(model, state, actor)
+        return self._is_about_to(actor, LOOKS) if decided else self._has_read_rival(actor)
 
     def _is_about_to(self, actor: str, calls: Collection[str]) -> bool:
         """Return whether the next call of an actor is one of `calls`."""
