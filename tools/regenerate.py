@@ -11,6 +11,7 @@
     kills-page   specs/kills.md, engine-kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
     proofs       specs/proofs.json, by a run of the prover; a minute or more
+    statements   docs/statements.md, from specs/statements.toml
     writers      the tables in docs/how-many-writers.md, from the figures in specs/workload
     writers-all  the same with its figures and pictures, by sweeps of the simulation; minutes
     verdicts     specs/verdicts.md, from the accepted matrices, locks and proofs; `nbcc verdicts --accept` writes them
@@ -111,6 +112,12 @@ def proofs() -> Files:
     return {PATH: text()}
 
 
+def statements() -> Files:
+    from .statements import page
+
+    return {ROOT / "docs" / "statements.md": page()}
+
+
 def writers() -> Files:
     from .writers import files
 
@@ -141,6 +148,7 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "kills-page": kills_page,
     "mechanisms": mechanisms,
     "proofs": proofs,
+    "statements": statements,
     "verdicts": verdicts,
     "writers": writers,
     "writers-all": writers_all,
