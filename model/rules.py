@@ -27,6 +27,11 @@ class Rules(PlanningRules, FileSliceRules, AnswerRules, MergeRules):
     `under(**changes)` returns the rules for the protocol with some options changed.
     """
 
+    compares_requests = False
+    """False declares that no rule of this class compares the requested time of a write without marks with another time,
+    except to order pending writes or equal times. Each class declares it for itself; `promises.shape` relies on it.
+    """
+
     def __init__(self, options: Mapping[type[Options], Options], under: Callable[..., Any]) -> None:
         self.options, self.under = options, under
 

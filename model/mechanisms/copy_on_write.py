@@ -93,6 +93,8 @@ def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
 class WithCopyOnWrite(Rules):
     """The rules for reading copy-on-write tables, which have no log files."""
 
+    compares_requests = False
+
     def as_of(self, table: Table, group: int, time: float) -> Fold:
         if not has_base_files(table):
             return super().as_of(table, group, time)

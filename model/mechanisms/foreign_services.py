@@ -76,6 +76,8 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
 class WithForeignServices(Rules):
     """The rules for reading tables that are compacted by an engine other than nbcc."""
 
+    compares_requests = False
+
     def as_of(self, table: Table, group: int, time: float) -> Fold:
         if any(plan.marks and unmarked(plan) for plan in table.plans):
             barrier, writes = self.base_and_writes(table, group, time)

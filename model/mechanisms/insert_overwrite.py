@@ -81,6 +81,8 @@ def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
 class ReplacesInWindows(Rules):
     """A window omits the writes that a replace in the window hides."""
 
+    compares_requests = False
+
     def window_writes(self, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
         writes = super().window_writes(table, group, after, until)
         since = max([write.requested for write in writes if write.marks and group in replaced(write)], default=0)

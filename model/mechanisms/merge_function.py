@@ -218,6 +218,8 @@ class ByFunction(NamedTuple):
 class MergesByFunction(Rules):
     """In a table with a user-defined merge function, the function merges the records of a key."""
 
+    compares_requests = False
+
     def merger(self, world: Any) -> Merger:
         kernel = super().merger(world)
         by = ByFunction(self[MergeFunction].merge_laws)

@@ -276,6 +276,8 @@ def column_names(world: World) -> tuple[str, ...]:
 class MergesColumns(Rules):
     """In a table with partial updates, the records of a key are merged column by column."""
 
+    compares_requests = False
+
     def merger(self, world: Any) -> Merger:
         kernel, names = super().merger(world), column_names(world)
         by = ByColumns(names, self[PartialUpdates].column_merge)

@@ -19,7 +19,7 @@ from ..model import Model
 from ..refusals import refusal_of
 from .promise import Promise, components_in, value_in
 from .sentences import write_named
-from .shape import shape_of
+from .shape import windows_of
 from .view import View, on_table, view_of
 
 CONTEXT = ("cleans", "log_plans", "restores", "savepoints")
@@ -135,7 +135,7 @@ def _on_answers(model: Model) -> tuple[str, ...]:
 
 def _shape(model: Model, *states: State) -> Hashable | None:
     if not components_in(model, *CONTEXT):
-        return shape_of(model, *states)
+        return windows_of(model, *states)
     [state] = states
     view, bounds = view_of(model, state), model.read_bounds(state)
     ranges = tuple((each.at, each.requested) for each in bounds.restores)

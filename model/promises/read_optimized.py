@@ -18,7 +18,7 @@ from ..model import Model
 from . import oracle
 from .compare import against_oracle
 from .promise import Promise
-from .shape import shape_of
+from .shape import completions_of
 from .view import View, on_table, view_of
 
 
@@ -87,5 +87,5 @@ RO = Promise(
     sometimes=_has_later_write,
     reads=on_table,
     unfit=_no_barrier,
-    shape=shape_of,
+    shape=completions_of,
 )

@@ -21,7 +21,7 @@ from .compare import against_oracle, one_against_other
 from .conflicts import key_twice
 from .promise import Promise
 from .sentences import key_given, row_of, write_named
-from .shape import shape_of
+from .shape import completions_of, windows_of
 from .valuations import adds_up_wrongly, changes_differ, changes_right, expected, names_for, read
 from .view import (
     View,
@@ -167,7 +167,7 @@ def _on_table_and_consumers(model: Model) -> tuple[str, ...]:
 
 
 def _shape_without_consumers(model: Model, *states: State) -> Hashable | None:
-    return None if model.actors_of(CONSUMER) else shape_of(model, *states)
+    return None if model.actors_of(CONSUMER) else windows_of(model, *states)
 
 
 def changes_hold(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
@@ -261,7 +261,7 @@ SNAP = Promise(
     holds=snapshot_holds,
     sometimes=two_writes,
     reads=on_table_and_readers,
-    shape=shape_of,
+    shape=completions_of,
 )
 TRAVEL = Promise(
     name="TRAVEL",
@@ -271,7 +271,7 @@ TRAVEL = Promise(
     holds=travel_holds,
     sometimes=two_writes,
     reads=on_table_and_readers,
-    shape=shape_of,
+    shape=completions_of,
 )
 INCR = Promise(
     name="INCR",
@@ -291,7 +291,7 @@ CDC = Promise(
     holds=changes_hold,
     sometimes=two_writes,
     reads=on_table,
-    shape=shape_of,
+    shape=windows_of,
 )
 ATOM = Promise(
     name="ATOM",
@@ -301,5 +301,5 @@ ATOM = Promise(
     holds=atomic_holds,
     sometimes=two_writes,
     reads=on_table_and_readers,
-    shape=shape_of,
+    shape=windows_of,
 )

@@ -26,7 +26,7 @@ from .compare import one_against_other
 from .promise import Promise, components_in, value_in
 from .reads import same_reads, two_writes
 from .sentences import write_named
-from .shape import shape_of
+from .shape import completions_of
 from .view import View, answered_times, on_table, view_of
 
 SERVICES = (COMPACTOR, LOG_COMPACTOR, CLUSTERER, RESIZER, ROLLBACKER, ARCHIVER, METADATA_COMPACTOR)
@@ -65,7 +65,7 @@ def _on_table_and_cleans(model: Model) -> tuple[str, ...]:
 
 
 def _shape_without_cleans(model: Model, *states: State) -> Hashable | None:
-    return None if components_in(model, "cleans") else shape_of(model, *states)
+    return None if components_in(model, "cleans") else completions_of(model, *states)
 
 
 def _on_table_and_archive(model: Model) -> tuple[str, ...]:
@@ -73,7 +73,7 @@ def _on_table_and_archive(model: Model) -> tuple[str, ...]:
 
 
 def _shape_and_archive(model: Model, *states: State) -> Hashable | None:
-    shape = shape_of(model, *states)
+    shape = completions_of(model, *states)
     if shape is None or "removed" not in model.components:
         return shape
     return shape, tuple(bool(model.component(state, "removed")) for state in states)

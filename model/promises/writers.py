@@ -23,7 +23,7 @@ from ..model import Model
 from .promise import Promise, components_in, protocol_of, value_in
 from .sentences import write_named
 from .services import no_service
-from .shape import shape_of
+from .shape import completions_of
 from .view import View, on_table, view_of
 
 
@@ -152,7 +152,7 @@ LAWS = Promise(
     sometimes=_folds_two,
     reads=on_table,
     unfit=no_service,
-    shape=shape_of,
+    shape=completions_of,
 )
 CANARY = Promise(
     name="CANARY",

@@ -36,6 +36,8 @@ def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
 class MergesByOption(Rules):
     """The records of a key are merged by the options `tombstones` and `fold`."""
 
+    compares_requests = False
+
     def merger(self, world: Any) -> Merger:
         kernel, options = super().merger(world), self[Merging]
         keeps = kernel.keeps_tombstones and options.tombstones == "keep"

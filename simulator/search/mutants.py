@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 from unittest.mock import patch
 
 from nbcc.engine.actions import operations
+from nbcc.model.rules import Rules
 from nbcc.model.validation import nearest, refuse_unknown
 
 Target = Literal["engine", "model", "harness"]
@@ -114,6 +115,8 @@ def applied(mutant: Mutant) -> Iterator[None]:
         stack.callback(forget)  # runs last, after the originals are restored
         for place, name in _places(holder, attribute, original):
             stack.enter_context(patch.object(place, name, replacement))
+        # A replacement may compare the requested times that the model's own rules ignore.
+        stack.enter_context(patch.object(Rules, "compares_requests", True))
         forget()
         yield
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, State, World
-from nbcc.model.kernel.table import Compaction, Plan, Write
-from nbcc.model.machine import Guard, Transition, TransitionSystem, become, marks, transition
+from nbcc.model.machine import Guard, Transition, TransitionSystem, become, transition
 from nbcc.model.promises import PROMISES
 from nbcc.model.promises.conflicts import under_occ
 from nbcc.model.promises.writers import CANARY
@@ -29,7 +28,6 @@ from nbcc.simulator.search.explore.watch import Watchers
 from .pins import SIZES, pairs
 
 EVERY = list(PROMISES.values())
-SHAPED = [promise for promise in EVERY if promise.shape]
 SMALL = [
     name for name, size in SIZES["worlds"].items()
     if size["distinct"] < 10_000 and not size.get("nightly")
@@ -278,61 +276,6 @@ def test_what_others_look_at_stays_a_step() -> None:
         {"compactor_writes_base"},
         {"writer_writes_log", "compactor_writes_base"},
     ]
-
-
-WITHOUT_SHAPES = {
-    "lost_lock": {"MONO"},
-    "rollback_beside_compaction": {"MONO"},
-    "failed_writer": {"MONO"},
-    "cleaning_crash": {"MONO", "PART"},
-}
-"""Promises that a world asks about values without an abstraction: they judge every state."""
-
-
-@pytest.mark.parametrize(
-    ("world", "protocol", "every"),
-    [
-        ("readers", "single-listing", 40),
-        ("demo", "completion-outside-lock", 1),
-        ("two_groups", "default", 40),
-        ("loads", "bulk-insert-unchecked", 7),
-        ("lost_lock", "default", 3),
-        ("rollback_beside_compaction", "default", 40),
-        ("rollback_beside_compaction", "commit-unchecked", 100),
-        ("failed_writer", "commit-unchecked", 100),
-        ("cleaning_crash", "clean-behind-pending-plan", 7),
-    ],
-)
-def test_a_shape_says_the_same_of_all_its_states(world: str, protocol: str, every: int) -> None:
-    """Judged one by one, promises say of every state what they say of the first of its shape. And each has a shape."""
-    model = model_of(world, protocol)
-    verdicts: dict[Any, Any] = {}
-    for state in walked(Space(model))[::every]:
-        for promise in SHAPED:
-            assert promise.shape is not None
-            if promise.unfit and promise.unfit(model):
-                continue
-            if promise.kind == "state":
-                broken = promise.holds(model, None, None, state) is not None
-                shape = promise.shape(model, state)
-                if shape is None:
-                    assert promise.name in WITHOUT_SHAPES.get(world, ())
-                    continue
-                assert verdicts.setdefault((promise.name, shape), broken) == broken
-                continue
-            for step, after in model.successors(state):
-                broken = promise.holds(model, state, step, after) is not None
-                shape = promise.shape(model, state, after)
-                if shape is None:
-                    assert promise.name in WITHOUT_SHAPES.get(world, ())
-                    break
-                assert verdicts.setdefault((promise.name, step.action, shape), broken) == broken
-
-
-def test_every_field_of_what_is_published_or_planned_is_known_to_shapes() -> None:
-    """Otherwise no state has a shape, and every search silently judges every state, which is slower."""
-    assert {each: getattr(each, "_fields", ()) for each in marks.SHAPED} == marks.SHAPED
-    assert {Write, Plan, Compaction} <= marks.SHAPED.keys()
 
 
 def test_what_is_not_proven_shortest_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,8 @@ def loaded(write: Write) -> tuple[int, ...]:
 class WithBulkInserts(Rules):
     """The rules for reading tables with bulk inserts."""
 
+    compares_requests = False
+
     def logs_of(self, write: Write, group: int) -> tuple[Log, ...]:
         return () if write.marks and group in loaded(write) else super().logs_of(write, group)
 

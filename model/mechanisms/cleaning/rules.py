@@ -111,6 +111,8 @@ class Oldest(NamedTuple):
 class SlicesSinceHorizon(Rules):
     """File slices older than the cleaning horizon are invisible."""
 
+    compares_requests = False
+
     def slices(self, table: Table, group: int) -> BySlice:
         members = super().slices(table, group)
         oldest = mark(table, Oldest).barriers if table.marks else ()

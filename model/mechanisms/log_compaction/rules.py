@@ -89,6 +89,8 @@ def log_plans_of(table: Table) -> tuple[tuple[Plan, int | None], ...]:
 class WithLogCompactions(Rules):
     """The rules for reading tables with log compactions."""
 
+    compares_requests = False
+
     def merged_logs(self, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
         logs = super().merged_logs(table, group, writes, time)
         return read_instead(self, table, group, logs, time) if table.marks else logs

@@ -125,6 +125,8 @@ class ReadsResized(Rules):
     that group alone, as in Apache Hudi.
     """
 
+    compares_requests = False
+
     def merged_logs(self, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
         shown = generations_shown(table, time)[-1]
         if shown or any(write.marks for write in writes):

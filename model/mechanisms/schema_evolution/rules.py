@@ -103,6 +103,8 @@ def schemas_of(table: Table) -> tuple[int, ...]:
 class WithAddedColumns(Rules):
     """The rules for reading tables with added columns."""
 
+    compares_requests = False
+
     def base_file(self, table: Table, group: int, barrier: int | None) -> Fold | None:
         shape = super().base_file(table, group, barrier)
         plan = next((plan for plan in table.plans if plan.requested == barrier), None)
