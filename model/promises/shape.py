@@ -67,7 +67,7 @@ UNNAMED: Final = -1
 NOTHING, UNKNOWN = Abstract(None), Abstract("unsupported")
 
 
-class Shape(NamedTuple):
+class ShapeNumbers(NamedTuple):
     """Numbers that identify the shape of states, the order of completions and barriers in them, and this order with the
     intervals between these times in which a write was requested. A window of an incremental query may begin there.
     """
@@ -99,7 +99,7 @@ def windows_of(model: Model, *states: State) -> int | None:
     return shape and shape.windows
 
 
-def _shape(model: Model, states: tuple[State, ...]) -> Shape | None:
+def _shape(model: Model, states: tuple[State, ...]) -> ShapeNumbers | None:
     return model.derive(model.initial, (), "shapes", lambda: _Shapes(model)).of(states)
 
 
@@ -127,18 +127,18 @@ class _Shapes:
         self.by_completion = _by_completion(model)
         self._abstract: list[Abstract | Undone] = []
         self._numbers: dict[Abstract | Undone, int] = {}
-        self._of_states: dict[tuple[State, ...], Shape | None] = {}
-        self._known: dict[Hashable, Shape | None] = {}
+        self._of_states: dict[tuple[State, ...], ShapeNumbers | None] = {}
+        self._known: dict[Hashable, ShapeNumbers | None] = {}
         self._shapes: dict[Hashable, int] = {}
 
-    def of(self, states: tuple[State, ...]) -> Shape | None:
+    def of(self, states: tuple[State, ...]) -> ShapeNumbers | None:
         if not self.fields:
             return None
         if states not in self._of_states:
             self._of_states[states] = self._by_fields(states)
         return self._of_states[states]
 
-    def _by_fields(self, states: Sequence[State]) -> Shape | None:
+    def _by_fields(self, states: Sequence[State]) -> ShapeNumbers | None:
         parts = []
         for state in states:
             for field in self.fields:
@@ -158,7 +158,7 @@ class _Shapes:
         field.numbers[state & field.mask] = found
         return found
 
-    def _shape(self, states: Sequence[State], numbers: Sequence[Sequence[int]]) -> Shape | None:
+    def _shape(self, states: Sequence[State], numbers: Sequence[Sequence[int]]) -> ShapeNumbers | None:
         tables = [[self._abstract[number] for number in state[: self.of_table]] for state in numbers]
         if any(UNKNOWN in parts for parts in tables):
             return None
@@ -168,12 +168,12 @@ class _Shapes:
         whole = self._identify("whole", _in_order(tables, readers, sorted(times), {}))
         requests = _requests(tables, readers) if self.by_completion else None
         if requests is None:
-            return Shape(whole, whole, whole)
+            return ShapeNumbers(whole, whole, whole)
         ordered = sorted(times - requests.keys())
         completions = _in_order(tables, readers, ordered, requests)
         settled = tuple(_place(ordered, self.model.settled(state)) for state in states)
         between = frozenset(bisect_left(ordered, time) for time in requests)
-        return Shape(
+        return ShapeNumbers(
             whole,
             self._identify("completions", (completions, settled)),
             self._identify("windows", (completions, settled, between)),

@@ -75,10 +75,14 @@ def may_repeat_times(model: Model) -> bool:
 
     Only then does promise MONO also check times that are not yet on the timeline.
     """
-    actors = chain.from_iterable(model.actors.values())
-    return model.world[LostLocks].lock_losses > 0 or requests_without_lock(model.protocol) or any(
-        clock_of(model.world, protocol_of(model, me)) != Clock() for me in actors
-    )
+
+    def compute() -> bool:
+        actors = chain.from_iterable(model.actors.values())
+        return model.world[LostLocks].lock_losses > 0 or requests_without_lock(model.protocol) or any(
+            clock_of(model.world, protocol_of(model, me)) != Clock() for me in actors
+        )
+
+    return model.derive(model.initial, (), "times may repeat", compute)
 
 
 def _on_times(model: Model) -> tuple[str, ...]:

@@ -80,8 +80,7 @@ class Watchers:
             footprint = group.project(state)
             if footprint not in group.seen:
                 group.seen.add(footprint)
-                group.see_state(state, before, step)
-                if group.is_settled:
+                if group.see_state(state, before, step) and group.is_settled:
                     self._open = [each for each in self._open if not each.is_settled]
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
@@ -134,13 +133,15 @@ class _PromiseGroup:
         self.shapes.add((kind, shape))
         return False
 
-    def see_state(self, state: Any, before: Any, step: Any) -> None:
+    def see_state(self, state: Any, before: Any, step: Any) -> bool:
+        """Check the promises in a state. Return False if the verdicts on its shape were known."""
         shown = self._shown(state)
         if self._known("state", shown):
-            return
+            return False
         for watch in self.all:
             watch.reached = watch.reached or watch.promise.sometimes(self.system, shown)
         self._judge(self.of_states, (None, None, shown), before, step)
+        return True
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
         old, new = self.project(before), self.project(after)
