@@ -13,95 +13,84 @@ from nbcc.model.protocol import choices
 
 from ..lockstep.explain import Explanation, names
 from ..lockstep.explain import explain as explain_name
-from .diagnostics import RULES, Rule
+from .diagnostics import RULES, Rule, filled
 
 
 class Cause(NamedTuple):
-    """How a fault may come about, and what to do. `protocol` is a protocol of the model whose weakness is the cause; ''
+    """How a fault may come about. `protocol` is a protocol of the model whose weakness is the cause; ''
     if there is none. Nothing checks that its run leaves this very fault on a table.
     """
 
     comes_about: str
-    remedy: str
     protocol: str = ""
 
 
 _COPY: Final = "a copy or an upload stopped, a disk failed, or a tool edited the file"
-_RESTORE: Final = "restore the file from a copy, and validate the table again"
-_MOVE: Final = "move the file out of the folder of the table"
 
 CAUSES: Final[Mapping[str, Cause]] = {
-    "properties-without-checksum": Cause("an old writer or an editor left the checksum out", _RESTORE),
-    "version-contradicts-layout": Cause(
-        "a writer of an older release wrote to the table, or the version was edited", "stop that writer, and"
-        " restore the properties from a copy"),
-    "properties-contradict": Cause("the properties were edited, or two releases wrote them", _RESTORE),
-    "metadata-table-active": Cause(
-        "Hudi's metadata table was on when nbcc began to write",
-        "write once with Hudi and hoodie.metadata.enable=false",
-        "metadata-after-data"),
-    "unreadable": Cause(_COPY, _RESTORE),
-    "name-and-content": Cause("a tool renamed a timeline file", "restore its name from a copy"),
+    "properties-without-checksum": Cause("an old writer or an editor left the checksum out"),
+    "version-contradicts-layout": Cause("a writer of an older release wrote to the table, or the version was edited"),
+    "properties-contradict": Cause("the properties were edited, or two releases wrote them"),
+    "metadata-table-active": Cause("Hudi's metadata table was on when nbcc began to write", "metadata-after-data"),
+    "unreadable": Cause(_COPY),
+    "name-and-content": Cause("a tool renamed a timeline file"),
     "undone-and-completed": Cause(
         "a writer stalled, its heartbeat expired, another process rolled it back, and it published nevertheless",
-        "compare its files with the source, and write missing rows again", "commit-unchecked"),
-    "writer-gone": Cause(
-        "a writer died, or the completed file of its instant was removed", "restore the completed file if it was"
-        " removed; otherwise nbcc table TABLE rollback", "archive-past-pending"),
+        "commit-unchecked",
+    ),
+    "writer-gone": Cause("a writer died, or the completed file of its instant was removed", "archive-past-pending"),
     "marks-disagree": Cause(
-        "another engine ran a service on a table of nbcc, or dropped nbcc's properties", "put the nbcc.* properties"
-        " back, and run the services with nbcc", "foreign-compaction-unseen"),
-    "plan-missing": Cause("the plan of a pending compaction was removed", "restore it from a copy"),
-    "no-time": Cause("a tool named a timeline file", "restore its name"),
-    "future-instant": Cause("the clock of a writer is ahead", "correct the clock, and nbcc table TABLE retime T",
-                            "local-clocks"),
-    "equal-times": Cause("two writers took their times without one lock, or in whole seconds",
-                         "make all writers use one lock provider, and nbcc table TABLE retime T", "colliding-seconds"),
-    "completed-before-requested": Cause("two clocks that differ gave the two times of one instant",
-                                        "make all writers use one clock, and nbcc table TABLE retime T",
-                                        "local-clocks"),
-    "completed-twice": Cause("two processes completed one instant", "nbcc table TABLE retime T", "plan-checked-early"),
+        "another engine ran a service on a table of nbcc, or dropped nbcc's properties",
+        "foreign-compaction-unseen",
+    ),
+    "plan-missing": Cause("the plan of a pending compaction was removed"),
+    "no-time": Cause("a tool named a timeline file"),
+    "future-instant": Cause("the clock of a writer is ahead", "local-clocks"),
+    "equal-times": Cause("two writers took their times without one lock, or in whole seconds", "colliding-seconds"),
+    "completed-before-requested": Cause("two clocks that differ gave the two times of one instant", "local-clocks"),
+    "completed-twice": Cause("two processes completed one instant", "plan-checked-early"),
     "committed-log-lost": Cause(
-        "a compaction was planned while a write was in flight, and no slice got the log", "nbcc table TABLE rewrite"
-        " FILE, or write its rows again", "requested-time-slicing"),
-    "base-file-over-logs": Cause("a bulk insert put base files into file groups that had logs",
-                                 "nbcc table TABLE rewrite FILE, or write the rows again", "bulk-insert-unchecked"),
+        "a compaction was planned while a write was in flight, and no slice got the log",
+        "requested-time-slicing",
+    ),
+    "base-file-over-logs": Cause(
+        "a bulk insert put base files into file groups that had logs",
+        "bulk-insert-unchecked",
+    ),
     "log-in-two-slices": Cause(
         "a plan took a log that completed after it, or that another plan had taken",
-        "drop the plan while it is pending: nbcc table TABLE plans --drop T", "completion-outside-lock"),
-    "compaction-left-logs-out": Cause("a compaction merged other logs than its plan lists, or the plan was changed",
-                                      "nbcc table TABLE rewrite FILE, or compact from a copy"),
-    "plan-from-old-base": Cause("a base file appeared after the planner had listed the files",
-                                "drop the plan while it is pending: nbcc table TABLE plans --drop T",
-                                "bulk-insert-unchecked"),
-    "plan-cannot-run": Cause("a clean deleted the inputs of a pending plan, or they were removed",
-                             "restore the inputs, or nbcc table TABLE plans --drop T", "clean-behind-pending-plan"),
-    "replaced-in-part": Cause("an overwriter put base files only into the file groups that got new rows",
-                              "replace the partition once more"),
-    "written-after-replace": Cause("a write went to a file group that a replace hides",
-                                   "write the rows again into another file group", "replaced-file-ids"),
-    "hidden-by-a-pending-log": Cause("the first write of a file group is pending while later ones completed",
-                                     "let it complete, or roll it back", "pending-first"),
-    "timeline-lost": Cause("the folder of the timeline was removed or not copied", _RESTORE),
-    "listed-file-missing": Cause("a clean deleted a file that a retained read needs, or a person or a rule of the store"
-                                 " removed it", _RESTORE, "clean-by-requested-time"),
-    "listed-file-size": Cause(_COPY, _RESTORE),
-    "data-file-broken": Cause(_COPY, _RESTORE),
-    "listed-file-foreign": Cause("a commit has the content of another", "restore the commit from a copy"),
+        "completion-outside-lock",
+    ),
+    "compaction-left-logs-out": Cause("a compaction merged other logs than its plan lists, or the plan was changed"),
+    "plan-from-old-base": Cause("a base file appeared after the planner had listed the files", "bulk-insert-unchecked"),
+    "plan-cannot-run": Cause(
+        "a clean deleted the inputs of a pending plan, or they were removed",
+        "clean-behind-pending-plan",
+    ),
+    "replaced-in-part": Cause("an overwriter put base files only into the file groups that got new rows"),
+    "written-after-replace": Cause("a write went to a file group that a replace hides", "replaced-file-ids"),
+    "hidden-by-a-pending-log": Cause(
+        "the first write of a file group is pending while later ones completed",
+        "pending-first",
+    ),
+    "timeline-lost": Cause("the folder of the timeline was removed or not copied"),
+    "listed-file-missing": Cause(
+        "a clean deleted a file that a retained read needs, or a person or a rule of the store removed it",
+        "clean-by-requested-time",
+    ),
+    "listed-file-size": Cause(_COPY),
+    "data-file-broken": Cause(_COPY),
+    "listed-file-foreign": Cause("a commit has the content of another"),
     "orphan-file": Cause(
-        "a write failed and left its file, or the timeline files of its instant were removed", "restore the timeline"
-        " files if they were removed; otherwise nbcc table TABLE orphans --quarantine", "archived-by-absence"),
-    "unlisted-file": Cause("a task that was given up wrote its file after the commit",
-                           "nbcc table TABLE orphans --quarantine", "metadata-not-reconciled"),
-    "foreign-file": Cause("a program wrote or copied a Parquet file into the folder of the table", _MOVE),
-    "bucket-with-two-groups": Cause("two writers used different indexes or bucket counts",
-                                    "find the other writer, and rewrite the partition with one index",
-                                    "minted-file-ids"),
-    "bucket-out-of-range": Cause("a writer used another number of buckets", "rewrite the partition with one count",
-                                 "own-bucket-count"),
-    "partition-metadata-missing": Cause("the folder was made by a copy", "nbcc table TABLE partitions --write"),
-    "stray-base-file": Cause("a writer that has not committed put a base file into a file group that is in use",
-                             "let it complete, or roll it back"),
+        "a write failed and left its file, or the timeline files of its instant were removed",
+        "archived-by-absence",
+    ),
+    "unlisted-file": Cause("a task that was given up wrote its file after the commit", "metadata-not-reconciled"),
+    "foreign-file": Cause("a program wrote or copied a Parquet file into the folder of the table"),
+    "bucket-with-two-groups": Cause("two writers used different indexes or bucket counts", "minted-file-ids"),
+    "bucket-out-of-range": Cause("a writer used another number of buckets", "own-bucket-count"),
+    "partition-metadata-missing": Cause("the folder was made by a copy"),
+    "stray-base-file": Cause("a writer that has not committed put a base file into a file group that is in use"),
 }  # fmt: skip
 """How the fault of each rule may come about."""
 
@@ -149,12 +138,17 @@ def _done(rule: ValueRule) -> str:
     return f"ignored, {rule.notice}" if rule.notice else "accepted"
 
 
+def _general(remedy: str) -> str:
+    """Return a remedy as it applies to any table."""
+    return filled(remedy, table="TABLE", instant="T", files="FILE", count="N")
+
+
 def _diagnostic(rule: Rule) -> Explanation:
     cause = CAUSES[rule.name]
     more = (
         f"breaks: {', '.join(rule.promises)}, or those of them that need the file",
         f"how it may come about: {cause.comes_about}",
-        f"what to do: {cause.remedy}",
+        f"what to do: {'; or '.join(_general(remedy) for remedy in rule.remedies)}",
     )
     about, source = f"{rule.about}; nbcc validate reports it", "docs/damage.md, what readers then return"
     if not cause.protocol:

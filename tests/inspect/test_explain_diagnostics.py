@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+from nbcc.engine.audit import gather
 from nbcc.engine.terminal import COLUMNS
 from nbcc.simulator.audit import RULES
+from nbcc.simulator.audit.diagnostics import diagnostics_of
 from nbcc.simulator.audit.explain import CAUSES, explain
+from nbcc.simulator.audit.view import TableView
 from nbcc.simulator.lockstep.explain import names
 from tests.builders.commands import nbcc_of
+
+from .corpus.answers import NOW
+from .corpus.kinds import KINDS
+from .corpus.tables import TABLES
 
 
 def test_each_rule_has_a_page_and_a_name_of_its_own() -> None:
@@ -22,6 +32,23 @@ def test_the_run_of_a_page_breaks_a_promise(name: str) -> None:
     run = page.run()
     assert run is not None
     assert run.verdict == "VIOLATED", run.title
+
+
+def pattern(remedy: str) -> str:
+    """A regular expression for a remedy with names in the place of its placeholders."""
+    return re.sub(r"\\{(?!table)\w+\\}", "[^;,]+", re.escape(remedy))
+
+
+@pytest.mark.parametrize("table", sorted({kind.table for kind in KINDS.values()}))
+def test_a_page_has_every_remedy_that_is_printed(table: str, tmp_path: Path) -> None:
+    remedies = {rule.name: rule.remedies for rule in RULES}
+    for number, kind in enumerate(kind for kind in KINDS.values() if kind.table == table and kind.verdict != "REFUSED"):
+        storage = TABLES[table](tmp_path / f"{number}")
+        kind.do(storage)
+        view = TableView(gather(storage), NOW)
+        for found in diagnostics_of(view, RULES):
+            stated = remedies[found.rule]
+            assert any(re.fullmatch(pattern(each), found.remedy) for each in stated), (found.rule, found.remedy, stated)
 
 
 @pytest.mark.parametrize("name", ["undone-and-completed", "timeline-lost"])

@@ -25,12 +25,15 @@ class Spot(NamedTuple):
 class Rule(NamedTuple):
     """A rule that detects one kind of fault. `find` yields the faults in a table. Each fault violates the rule's
     `promises`, unless the fault names its own.
+
+    `remedies` are all remedies of the faults, with {table}, {instant}, {files} and {count} in the place of names.
     """
 
     name: str
     about: str
     promises: tuple[str, ...]
     find: Callable[[TableView], Iterable[Spot]]
+    remedies: tuple[str, ...]
 
 
 class Diagnostic(NamedTuple):
@@ -51,6 +54,25 @@ RESTORE = "restore it from a copy"
 RESTORE_COMPLETED = "restore its completed file from a copy"
 RESTORE_TIMELINE = "restore its timeline files from a copy"
 
+REMOVED: Final = "restore the timeline files of {instant} from a copy, and validate the table again"
+REWRITE: Final = "nbcc table {table} rewrite {files}"
+WRITE_AGAIN: Final = "write again those of its rows that the table lacks"
+AGAIN: Final = (REWRITE, WRITE_AGAIN, REMOVED)
+"""The remedies that `again` returns."""
+
+FINISH: Final = "finish the restore that undid it: nbcc table {table} restore"
+ROLL_BACK: Final = "nbcc table {table} rollback --instant {instant}"
+ROLL_BACK_ELSEWHERE: Final = "roll back the instant {instant} with the engine that wrote it"
+UNDO: Final = (ROLL_BACK, ROLL_BACK_ELSEWHERE, FINISH)
+"""The remedies that `undo` returns."""
+
+
+def filled(remedy: str, **names: str) -> str:
+    """Return a remedy with names in the place of its placeholders. {table} is replaced when it is printed."""
+    for name, value in names.items():
+        remedy = remedy.replace(f"{{{name}}}", value)
+    return remedy
+
 
 def again(view: TableView, *paths: str) -> str:
     """Return the remedy for lost rows of the given logs: an `nbcc table` command or an instruction to write the rows
@@ -59,21 +81,21 @@ def again(view: TableView, *paths: str) -> str:
     While completed instants are missing from the timeline, one of them may have replaced or deleted the rows.
     """
     if view.removed:
-        return f"restore the timeline files of {min(view.removed)} from a copy, and validate the table again"
+        return filled(REMOVED, instant=min(view.removed))
     values = view.audit.properties
     ranked = values.get("hoodie.record.merge.mode") == "EVENT_TIME_ORDERING" and not {PARTIAL, FUNCTION} & {*values}
     if view.audit.own and ranked:
-        return f"nbcc table {{table}} rewrite {' '.join(paths)}"
-    return "write again those of its rows that the table lacks"
+        return filled(REWRITE, files=" ".join(paths))
+    return WRITE_AGAIN
 
 
 def undo(view: TableView, requested: str) -> str:
     """Return the remedy for a pending instant: the command that undoes it, or an instruction."""
     if requested in view.audit.undone:
-        return "finish the restore that undid it: nbcc table {table} restore"
+        return FINISH
     if view.audit.own:
-        return f"nbcc table {{table}} rollback --instant {requested}"
-    return f"roll back the instant {requested} with the engine that wrote it"
+        return filled(ROLL_BACK, instant=requested)
+    return filled(ROLL_BACK_ELSEWHERE, instant=requested)
 
 
 def diagnostics_of(view: TableView, rules: Iterable[Rule]) -> list[Diagnostic]:

@@ -14,12 +14,20 @@ from nbcc.engine.files.group_files import BaseFile, Group
 from nbcc.engine.names import bucket_of, generation_of
 
 from ..view import TIMELINE, TableView
-from .diagnostic import READS, RESTORE, RESTORE_TIMELINE, Gravity, Rule, Spot, undo
+from .diagnostic import READS, RESTORE, RESTORE_TIMELINE, UNDO, Gravity, Rule, Spot, filled, undo
 
 _ORPHANS: Final = "nbcc table {table} orphans --quarantine"
 _OUT: Final = "move it out of the folder of the table"
 _FOREIGN: Final = f"if they were removed, {RESTORE_TIMELINE}; else {_OUT}"
 """nbcc changes no table of another engine."""
+_ORPHANS_OR: Final = f"if they were removed, {RESTORE_TIMELINE}; else {_ORPHANS}"
+_BACK: Final = "move it back"
+_GIVE_UP: Final = f"{RESTORE}, or give up those reads: nbcc table {{table}} clean --retain {{count}}"
+_COMMIT: Final = "restore the commit from a copy"
+_OF_COMMIT: Final = "restore the file of the commit from a copy"
+_ONE_INDEX: Final = "find the writer with another index or bucket count; rewrite the partition with one of them"
+_ONE_COUNT: Final = "find that writer; rewrite the partition with one count"
+_PARTITIONS: Final = "nbcc table {table} partitions --write"
 _NOT_WRITTEN: Final = "no engine of this table wrote it"
 _BUCKET_ID: Final = re.compile(r"\d{8}-[0-9a-f-]+")
 
@@ -34,7 +42,7 @@ def missing(view: TableView) -> Iterator[Spot]:
             promises = (*_promises(view, path), "CLEAN") if clean else _promises(view, path)
             if moved := view.moved.get(path):
                 folders = split_path(moved)[0], split_path(path)[0]
-                yield Spot(path, f"it is in {folders[0]}/ instead; {because}", "move it back", promises=promises)
+                yield Spot(path, f"it is in {folders[0]}/ instead; {because}", _BACK, promises=promises)
                 continue
             cleaned = f": the clean {clean} deleted it" if clean else ""
             yield Spot(path, f"it is missing{cleaned}; {because}", _restored(view, path), promises=promises)
@@ -62,7 +70,7 @@ def _promises(view: TableView, path: str) -> tuple[str, ...]:
 def _restored(view: TableView, path: str) -> str:
     until = None if path in view.read else view.superseded.get(path)
     since = len(view.writes) - bisect_left(view.writes, until) if until and view.audit.own else 0
-    return f"{RESTORE}, or give up those reads: nbcc table {{table}} clean --retain {since}" if since else RESTORE
+    return filled(_GIVE_UP, count=str(since)) if since else RESTORE
 
 
 def _needed(view: TableView, path: str) -> str | None:
@@ -98,7 +106,7 @@ def foreign(view: TableView) -> Iterator[Spot]:
         if view.named_after(stat.path) != requested:
             because = f"the commit of {requested} lists it, but it is not named like a file of this instant"
             promises = (*_promises(view, stat.path), "ATOM")
-            yield Spot(stat.path, because, "restore the file of the commit from a copy", promises=promises)
+            yield Spot(stat.path, because, _OF_COMMIT, promises=promises)
 
 
 def orphans(view: TableView) -> Iterator[Spot]:
@@ -113,7 +121,7 @@ def orphans(view: TableView) -> Iterator[Spot]:
             yield Spot(file.path, because, RESTORE_TIMELINE, promises=(*READS, "ATOM", "ARCH"))
             continue
         because = f"{where}: its write never completed, or its timeline files were removed"
-        remedy = f"if they were removed, {RESTORE_TIMELINE}; else {_ORPHANS}" if view.audit.own else _FOREIGN
+        remedy = _ORPHANS_OR if view.audit.own else _FOREIGN
         if first is not None and file.requested < first:
             because += f"; it is older than the active timeline ({first}), and Hudi's readers show its rows"
             yield Spot(file.path, because, remedy, "AT RISK" if view.audit.own else "BROKEN", ("ATOM", "ARCH"))
@@ -135,7 +143,7 @@ def unlisted(view: TableView) -> Iterator[Spot]:
         remedy = _ORPHANS if view.audit.own else _OUT
         if not view.audit.commits[file.requested].stats:
             because = f"{because}; it lists no file at all, so that its content may have been lost"
-            remedy = "restore the commit from a copy"
+            remedy = _COMMIT
         yield Spot(file.path, because, remedy, "AT RISK" if view.audit.own else "BROKEN", ("ATOM",))
 
 
@@ -175,8 +183,7 @@ def two_groups(view: TableView) -> Iterator[Spot]:
         first = by_bucket.setdefault((group[0], bucket), group)
         if first != group:
             because = f"the bucket {bucket} of its partition also has the file group {first[1]}: a key can be in both"
-            remedy = "find the writer with another index or bucket count; rewrite the partition with one of them"
-            yield Spot(_example(view, group), because, remedy)
+            yield Spot(_example(view, group), because, _ONE_INDEX)
 
 
 def _example(view: TableView, group: Group) -> str:
@@ -190,7 +197,7 @@ def bucket_range(view: TableView) -> Iterator[Spot]:
         buckets = generation_of(group[1], int(count)).buckets if count.isdecimal() else 0
         if buckets and bucket is not None and bucket >= buckets:
             because = f"its bucket is {bucket}, but the table has {buckets} buckets: its writer used another count"
-            yield Spot(_example(view, group), because, "find that writer; rewrite the partition with one count")
+            yield Spot(_example(view, group), because, _ONE_COUNT)
 
 
 def partition_metadata(view: TableView) -> Iterator[Spot]:
@@ -199,7 +206,7 @@ def partition_metadata(view: TableView) -> Iterator[Spot]:
         path = in_partition(partition, PARTITION_METADATA)
         if path not in view.audit.listing:
             because = "it is missing: Hudi on Spark returns no row of this partition"
-            yield Spot(path, because, "nbcc table {table} partitions --write", "AT RISK")
+            yield Spot(path, because, _PARTITIONS, "AT RISK")
 
 
 def stray_base(view: TableView) -> Iterator[Spot]:
@@ -229,16 +236,22 @@ def no_instants(view: TableView) -> Iterator[Spot]:
 
 
 RULES: Final = (
-    Rule("timeline-lost", "a timeline without instants over data files", (*READS, "ATOM", "ARCH"), no_instants),
-    Rule("listed-file-missing", "a file that a read needs is missing", ("SNAP",), missing),
-    Rule("listed-file-size", "a file has another size than its commit lists", ("SNAP", "TRAVEL"), sizes),
-    Rule("data-file-broken", "a data file is damaged, or holds other rows than its commit lists", ("SNAP",), broken),
-    Rule("listed-file-foreign", "a commit lists a file that is not its own", ("SNAP", "ATOM"), foreign),
-    Rule("orphan-file", "a file whose instant is on no timeline", ("ARCH",), orphans),
-    Rule("unlisted-file", "a file that its completed instant does not list", ("ATOM",), unlisted),
-    Rule("foreign-file", "a file of no engine of the table that Hudi's readers read", READS, not_of_hudi),
-    Rule("bucket-with-two-groups", "two file groups share a bucket", ("KEY",), two_groups),
-    Rule("bucket-out-of-range", "a file group has a bucket that the table lacks", ("KEY",), bucket_range),
-    Rule("partition-metadata-missing", "a partition that Hudi on Spark does not see", ("SNAP",), partition_metadata),
-    Rule("stray-base-file", "an uncommitted base file in a file group that is in use", ("SNAP",), stray_base),
-)
+    Rule("timeline-lost", "a timeline without instants over data files", (*READS, "ATOM", "ARCH"), no_instants,
+         (RESTORE_TIMELINE,)),
+    Rule("listed-file-missing", "a file that a read needs is missing", ("SNAP",), missing, (RESTORE, _GIVE_UP, _BACK)),
+    Rule("listed-file-size", "a file has another size than its commit lists", ("SNAP", "TRAVEL"), sizes, (RESTORE,)),
+    Rule("data-file-broken", "a data file is damaged, or holds other rows than its commit lists", ("SNAP",), broken,
+         (RESTORE,)),
+    Rule("listed-file-foreign", "a commit lists a file that is not its own", ("SNAP", "ATOM"), foreign, (_OF_COMMIT,)),
+    Rule("orphan-file", "a file whose instant is on no timeline", ("ARCH",), orphans,
+         (_ORPHANS_OR, _FOREIGN, RESTORE_TIMELINE)),
+    Rule("unlisted-file", "a file that its completed instant does not list", ("ATOM",), unlisted,
+         (_ORPHANS, _OUT, _COMMIT)),
+    Rule("foreign-file", "a file of no engine of the table that Hudi's readers read", READS, not_of_hudi, (_OUT,)),
+    Rule("bucket-with-two-groups", "two file groups share a bucket", ("KEY",), two_groups, (_ONE_INDEX,)),
+    Rule("bucket-out-of-range", "a file group has a bucket that the table lacks", ("KEY",), bucket_range,
+         (_ONE_COUNT,)),
+    Rule("partition-metadata-missing", "a partition that Hudi on Spark does not see", ("SNAP",), partition_metadata,
+         (_PARTITIONS,)),
+    Rule("stray-base-file", "an uncommitted base file in a file group that is in use", ("SNAP",), stray_base, UNDO),
+)  # fmt: skip

@@ -31,6 +31,9 @@ _TYPES: Final = ("COPY_ON_WRITE", "MERGE_ON_READ")
 _BASE_FORMAT: Final = "hoodie.table.base.file.format"
 _LOGS_LOST: Final = ("SNAP", "TRAVEL", "INCR")
 _OUT: Final = "move them out of the folder of the table"
+_STOP: Final = f"stop that writer, and {_OUT}"
+_WRITE: Final = f"write to it, or {RESTORE}"
+_TURN_OFF: Final = "write to the table once with Hudi and hoodie.metadata.enable=false"
 _METADATA: Final = "hoodie.table.metadata.partitions"
 
 
@@ -73,7 +76,7 @@ def layout(view: TableView) -> Iterator[Spot]:
             f"{several(len(old), 'instant')} of layout 1, without a completion time, in a table of version {version}:"
             " Hudi's readers ignore what a writer of another version has written, and nbcc refuses the table"
         )
-        yield Spot(old[0], because, f"stop that writer, and {_OUT}", "AT RISK")
+        yield Spot(old[0], because, _STOP, "AT RISK")
 
 
 def contradictions(view: TableView) -> Iterator[Spot]:
@@ -134,7 +137,7 @@ def _of_columns(view: TableView) -> Iterator[Spot]:
         return
     if schema is None:
         because = "neither its commits nor its properties record its columns: no reader can open the table"
-        yield Spot(PROPERTIES, because, f"write to it, or {RESTORE}", "AT RISK")
+        yield Spot(PROPERTIES, because, _WRITE, "AT RISK")
         return
     named = {"record key": config.record_key, "partition": config.partition_by}
     named["ordering"] = (config.ordering,) if config.ordering else ()
@@ -153,13 +156,15 @@ def _newest_schema(view: TableView) -> str | None:
 def metadata_table(view: TableView) -> Iterator[Spot]:
     if view.audit.own and (active := view.audit.properties.get(_METADATA)):
         because = f"a metadata table ({active}) is active: Hudi's readers list files from it and miss commits of nbcc"
-        remedy = "write to the table once with Hudi and hoodie.metadata.enable=false"
-        yield Spot(PROPERTIES, because, remedy, "AT RISK")
+        yield Spot(PROPERTIES, because, _TURN_OFF, "AT RISK")
 
 
 RULES: Final = (
-    Rule("properties-without-checksum", "properties that may have been cut short", READS, no_checksum),
-    Rule("version-contradicts-layout", "a table version that its timeline contradicts", READS, layout),
-    Rule("properties-contradict", "properties that contradict each other or the table", READS, contradictions),
-    Rule("metadata-table-active", "a metadata table hides commits of nbcc from Hudi", ("SNAP",), metadata_table),
-)
+    Rule("properties-without-checksum", "properties that may have been cut short", READS, no_checksum, (RESTORE,)),
+    Rule("version-contradicts-layout", "a table version that its timeline contradicts", READS, layout,
+         (RESTORE, _STOP)),
+    Rule("properties-contradict", "properties that contradict each other or the table", READS, contradictions,
+         (RESTORE, _WRITE)),
+    Rule("metadata-table-active", "a metadata table hides commits of nbcc from Hudi", ("SNAP",), metadata_table,
+         (_TURN_OFF,)),
+)  # fmt: skip

@@ -14,10 +14,16 @@ from nbcc.engine.file_names import in_partition, parse_base
 from nbcc.engine.files.group_files import BaseFile, Group, LogFile
 
 from ..view import PlannedGroup, TableView, timeline_file
-from .diagnostic import RESTORE, RESTORE_COMPLETED, RESTORE_TIMELINE, Rule, Spot, again, undo
+from .diagnostic import AGAIN, RESTORE, RESTORE_COMPLETED, RESTORE_TIMELINE, UNDO, Rule, Spot, again, filled, undo
 from .times import is_time
 
-_DROP: Final = "nbcc table {table} plans --drop "
+_DROP: Final = "nbcc table {table} plans --drop {instant}"
+_COMPACT: Final = "compact the file group once more (nbcc table {table} compact), and compare its rows with the source"
+_REPLACE: Final = "replace the partition once more"
+_ELSEWHERE: Final = "write the rows of {instant} again into another file group"
+_COMPLETED_OR_DROP: Final = f"{RESTORE_COMPLETED}, or drop the plan: {_DROP}"
+_RESTORE_OR_DROP: Final = f"{RESTORE}, or drop the plan: {_DROP}"
+_LET: Final = "let it complete, or "
 
 
 def lost(view: TableView) -> Iterator[Spot]:
@@ -66,8 +72,8 @@ def twice(view: TableView) -> Iterator[Spot]:
                         f"the plan {part.barrier} takes it, and its instant {file.requested} is not completed, or its"
                         " completed file was removed"
                     )
-                    dropped = f", or drop the plan: {_DROP}{part.barrier}" if part.completed is None else ""
-                    remedy = f"{RESTORE_COMPLETED}{dropped}"
+                    remedy = _COMPLETED_OR_DROP if part.completed is None else RESTORE_COMPLETED
+                    remedy = filled(remedy, instant=part.barrier)
                 elif completed is not None and completed >= part.barrier and not kept:
                     because = (
                         f"the plan {part.barrier} takes it although it completed at {completed}: it belongs to the"
@@ -83,8 +89,8 @@ def twice(view: TableView) -> Iterator[Spot]:
 
 def _remedy(part: PlannedGroup) -> str:
     if part.completed is None:
-        return f"{_DROP}{part.barrier}"
-    return "compact the file group once more (nbcc table {table} compact), and compare its rows with the source"
+        return filled(_DROP, instant=part.barrier)
+    return _COMPACT
 
 
 def cannot_run(view: TableView) -> Iterator[Spot]:
@@ -96,7 +102,7 @@ def cannot_run(view: TableView) -> Iterator[Spot]:
             for path in (in_partition(partition, name) for name in names):
                 if path not in view.audit.listing:
                     because = f"the pending plan {part.barrier} needs it, but it is missing"
-                    remedy = f"{RESTORE}, or drop the plan: {_DROP}{part.barrier}"
+                    remedy = filled(_RESTORE_OR_DROP, instant=part.barrier)
                     if proof := view.removed.get(part.barrier):
                         because += f": {proof}, so the plan had completed, and its completed file was removed"
                         remedy = RESTORE_COMPLETED
@@ -154,7 +160,7 @@ def in_part(view: TableView) -> Iterator[Spot]:
         for partition, file_id in sorted({*plan.groups} - written):
             group = f"{partition}/{file_id}" if partition else file_id
             because = f"the replace {requested} put no base file into {group}, so that its old rows are read again"
-            yield Spot(timeline_file(commit.instant), because, "replace the partition once more")
+            yield Spot(timeline_file(commit.instant), because, _REPLACE)
 
 
 def replaced(view: TableView) -> Iterator[Spot]:
@@ -165,7 +171,7 @@ def replaced(view: TableView) -> Iterator[Spot]:
             replacer = commit.instant.completed or ""
             if file.completed is not None and file.completed >= replacer:
                 because = f"the replace {commit.instant.requested} hides its file group: no reader sees it"
-                yield Spot(file.path, because, f"write the rows of {file.requested} again into another file group")
+                yield Spot(file.path, because, filled(_ELSEWHERE, instant=file.requested))
 
 
 def first_log(view: TableView) -> Iterator[Spot]:
@@ -186,20 +192,27 @@ def first_log(view: TableView) -> Iterator[Spot]:
                 f"it is the oldest log of its group and not committed: Hudi 1.2.0 hides"
                 f" {several(len(hidden), 'committed log')}"
             )
-            yield Spot(log.path, because, f"let it complete, or {undo(view, log.requested)}", "AT RISK")
+            yield Spot(log.path, because, _LET + undo(view, log.requested), "AT RISK")
 
 
 _WRONG_ROWS: Final = ("SNAP", "INCR", "RO")
 """A base file that lacks rows makes every read of its file group wrong."""
 
 RULES: Final = (
-    Rule("committed-log-lost", "a committed log that no reader sees", (*_WRONG_ROWS, "PART", "QUIET"), lost),
-    Rule("base-file-over-logs", "a bulk insert into a file group that had logs", (*_WRONG_ROWS, "PART"), covered),
-    Rule("log-in-two-slices", "a log in two slices, or one that a plan must not take", ("PART", "QUIET"), twice),
-    Rule("compaction-left-logs-out", "a base file that lacks logs of its plan", (*_WRONG_ROWS, "QUIET"), left_out),
-    Rule("plan-from-old-base", "a plan that starts from an old base file", (*_WRONG_ROWS, "QUIET"), old_base),
-    Rule("plan-cannot-run", "a pending plan whose inputs are missing", ("PROGRESS", "CLEAN"), cannot_run),
-    Rule("replaced-in-part", "a replace that left out a file group of its plan", _WRONG_ROWS, in_part),
-    Rule("written-after-replace", "a file in a file group that a replace hides", ("SNAP", "ACK", "INCR"), replaced),
-    Rule("hidden-by-a-pending-log", "committed logs that Hudi hides behind a pending one", ("SNAP",), first_log),
-)
+    Rule("committed-log-lost", "a committed log that no reader sees", (*_WRONG_ROWS, "PART", "QUIET"), lost, AGAIN),
+    Rule("base-file-over-logs", "a bulk insert into a file group that had logs", (*_WRONG_ROWS, "PART"), covered,
+         AGAIN),
+    Rule("log-in-two-slices", "a log in two slices, or one that a plan must not take", ("PART", "QUIET"), twice,
+         (_DROP, _COMPACT, RESTORE_COMPLETED, _COMPLETED_OR_DROP)),
+    Rule("compaction-left-logs-out", "a base file that lacks logs of its plan", (*_WRONG_ROWS, "QUIET"), left_out,
+         (*AGAIN, RESTORE)),
+    Rule("plan-from-old-base", "a plan that starts from an old base file", (*_WRONG_ROWS, "QUIET"), old_base,
+         (_DROP, _COMPACT, RESTORE_TIMELINE)),
+    Rule("plan-cannot-run", "a pending plan whose inputs are missing", ("PROGRESS", "CLEAN"), cannot_run,
+         (_RESTORE_OR_DROP, RESTORE_COMPLETED)),
+    Rule("replaced-in-part", "a replace that left out a file group of its plan", _WRONG_ROWS, in_part, (_REPLACE,)),
+    Rule("written-after-replace", "a file in a file group that a replace hides", ("SNAP", "ACK", "INCR"), replaced,
+         (_ELSEWHERE,)),
+    Rule("hidden-by-a-pending-log", "committed logs that Hudi hides behind a pending one", ("SNAP",), first_log,
+         tuple(_LET + each for each in UNDO)),
+)  # fmt: skip

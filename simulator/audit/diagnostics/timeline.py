@@ -9,11 +9,15 @@ from nbcc.engine.audit.amounts import several
 from nbcc.engine.clock import to_millis
 
 from ..view import TIMELINE, TableView, timeline_file
-from .diagnostic import READS, RESTORE, RESTORE_COMPLETED, Rule, Spot, undo
+from .diagnostic import READS, RESTORE, RESTORE_COMPLETED, UNDO, Rule, Spot, undo
 from .properties import without_checksum
 
 STALE_MS: Final = 3_600_000
 """After this time without a heartbeat, the writer of a pending instant has failed."""
+_COMPARE: Final = "compare its files with the source, and write missing rows again"
+_RESTORE_OR: Final = f"if it had completed, {RESTORE_COMPLETED}; else "
+_MARKS: Final = ("put the nbcc.* properties back", "run the services of this table with nbcc",
+                 "overwrite the partition again")  # fmt: skip
 _CONCERNED: Final = {
     "commit": (*READS, "ATOM"), "plan": ("QUIET", "PROGRESS"), "archive": ("ARCH",), "clean": ("CLEAN",),
     "restore": ("REC",), "savepoint": ("CLEAN",), "properties": READS,
@@ -35,8 +39,7 @@ def undone(view: TableView) -> Iterator[Spot]:
         for instant in view.actions.get(target, ()):
             if instant.completed and instant.writes and instant.completed > requested:
                 because = f"the {what} {requested} undid it, and yet it completed"
-                remedy = "compare its files with the source, and write missing rows again"
-                yield Spot(timeline_file(instant), because, remedy)
+                yield Spot(timeline_file(instant), because, _COMPARE)
 
 
 def stale(view: TableView) -> Iterator[Spot]:
@@ -57,7 +60,7 @@ def stale(view: TableView) -> Iterator[Spot]:
                 f"it has been {instant.state} for {_duration(waited)} without a heartbeat: its writer failed, or its"
                 " completed file was removed"
             )
-            remedy = f"if it had completed, {RESTORE_COMPLETED}; else {undo(view, instant.requested)}"
+            remedy = _RESTORE_OR + undo(view, instant.requested)
             yield Spot(timeline_file(instant), because, remedy, "AT RISK")
 
 
@@ -73,20 +76,18 @@ def marks(view: TableView) -> Iterator[Spot]:
     for commit in view.audit.commits.values():
         if commit.own and not view.audit.own:
             because = "nbcc wrote it, but the table's properties lack nbcc's mark: readers apply Hudi's rules"
-            remedy = "put the nbcc.* properties back"
-            yield Spot(timeline_file(commit.instant), because, remedy, promises=("LAWS", "SNAP", "INCR", "RO"))
+            yield Spot(timeline_file(commit.instant), because, _MARKS[0], promises=("LAWS", "SNAP", "INCR", "RO"))
         elif view.audit.own and not commit.own and commit.operation in ("COMPACT", "CLUSTER", "LOG_COMPACT"):
             because = "a service of another engine wrote it: Hudi's rules apply to its file groups from its barrier on"
-            yield Spot(timeline_file(commit.instant), because, "run the services of this table with nbcc", "AT RISK")
+            yield Spot(timeline_file(commit.instant), because, _MARKS[1], "AT RISK")
         plan = view.audit.plans.get(commit.instant.requested)
         if view.audit.own and not commit.own and plan is not None and plan.replaces:
             because = "another engine took this replace for a compaction, and completed it without effect"
-            remedy = "overwrite the partition again"
-            yield Spot(timeline_file(commit.instant), because, remedy, promises=("SNAP", "ACK", "INCR", "RO"))
+            yield Spot(timeline_file(commit.instant), because, _MARKS[2], promises=("SNAP", "ACK", "INCR", "RO"))
     for clean in view.audit.cleans:
         if view.audit.own and clean.retained and not clean.own:
             because = "a clean of another engine: it published no horizon before it deleted, so that reads could fail"
-            yield Spot(timeline_file(clean.instant), because, "run the services of this table with nbcc", "AT RISK")
+            yield Spot(timeline_file(clean.instant), because, _MARKS[1], "AT RISK")
 
 
 def names(view: TableView) -> Iterator[Spot]:
@@ -113,10 +114,11 @@ def nothing_pending(view: TableView) -> Iterator[Spot]:
 
 
 RULES: Final = (
-    Rule("unreadable", "a file of the timeline cannot be understood", READS, unreadable),
-    Rule("name-and-content", "an instant whose operation contradicts its name", ("PART", "QUIET"), names),
-    Rule("undone-and-completed", "an instant that was rolled back and completed", ("REC",), undone),
-    Rule("writer-gone", "a pending write whose writer is dead", ("ARCH", "PROGRESS"), stale),
-    Rule("marks-disagree", "instants and properties disagree about the rules that apply", ("LAWS",), marks),
-    Rule("plan-missing", "a pending compaction without a plan", ("PROGRESS", "QUIET"), nothing_pending),
+    Rule("unreadable", "a file of the timeline cannot be understood", READS, unreadable, (RESTORE,)),
+    Rule("name-and-content", "an instant whose operation contradicts its name", ("PART", "QUIET"), names, (RESTORE,)),
+    Rule("undone-and-completed", "an instant that was rolled back and completed", ("REC",), undone, (_COMPARE,)),
+    Rule("writer-gone", "a pending write whose writer is dead", ("ARCH", "PROGRESS"), stale,
+         tuple(_RESTORE_OR + each for each in UNDO)),
+    Rule("marks-disagree", "instants and properties disagree about the rules that apply", ("LAWS",), marks, _MARKS),
+    Rule("plan-missing", "a pending compaction without a plan", ("PROGRESS", "QUIET"), nothing_pending, (RESTORE,)),
 )
