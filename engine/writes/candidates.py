@@ -38,7 +38,8 @@ def is_restore(name: Announced) -> bool:
 @dataclass
 class Candidates:
     """The instants that the entry after `tail` decides. `timeline` was listed after `tail` was read; `loaded` has the
-    announcements that must be checked. `floor` is the floor of the entry, at least that of the tail.
+    announcements that must be checked. `floor` is the floor of the entry, at least that of the tail. `final` has the
+    writes that the timeline alone forbids, whether or not the entry comes to be.
 
     The items are in the order in which they were considered, and each has an odd completion time. Requested times of
     announced writes are even, so that the two are never equal. An entry has at most one plan or savepoint.
@@ -52,6 +53,7 @@ class Candidates:
     items: list[Decision] = field(default_factory=list)
     garbage: list[Announced] = field(default_factory=list)
     refused: dict[Announced, Conflict] = field(default_factory=dict)
+    final: set[Announced] = field(default_factory=set)
     _plan: Decision | None = None
     _undone: frozenset[str] = frozenset()
     _millis: int = 0
@@ -100,6 +102,10 @@ class Candidates:
         refusal = undone_conflict(self.context, self.timeline, name.requested, name.action)
         if refusal is None and announcement is not None:
             refusal = self._refusal(announcement)
+        if refusal is not None:
+            self.final.add(name)
+        elif announcement is not None:
+            refusal = self._rival(announcement)
         if refusal is not None:
             self.refused[name] = refusal
         elif self._is_in_time(name):
@@ -183,18 +189,21 @@ class Candidates:
         return True
 
     def _refusal(self, announcement: Announcement) -> Conflict | None:
+        """Return why an instant of the timeline forbids a write."""
         batch_id, footprint, requested = announcement.batch_id, announcement.footprint, announcement.name.requested
-        if batch_id is not None:
-            if batch_id in self._batches:
-                return Repeated(batch_id, self._batches[batch_id])
-            if there := repeated(self.context, self.timeline, batch_id):
-                return there
+        if batch_id is not None and (there := repeated(self.context, self.timeline, batch_id)):
+            return there
+        return None if footprint is None else found_conflict(self.context, requested, footprint, self.timeline)
+
+    def _rival(self, announcement: Announcement) -> Conflict | None:
+        """Return why an earlier item of this entry forbids a write."""
+        batch_id, footprint, requested = announcement.batch_id, announcement.footprint, announcement.name.requested
+        if batch_id is not None and batch_id in self._batches:
+            return Repeated(batch_id, self._batches[batch_id])
         if footprint is None:
             return None
-        for instant, buckets in self._buckets:
-            if shared := shared_places(footprint, buckets):
-                return conflict_with(requested, instant, shared)
-        return found_conflict(self.context, requested, footprint, self.timeline)
+        compared = ((instant, shared_places(footprint, buckets)) for instant, buckets in self._buckets)
+        return next((conflict_with(requested, instant, shared) for instant, shared in compared if shared), None)
 
     def _add(self, name: Announced, announcement: Announcement | None) -> Decision:
         completed = to_instant(self._next_millis(to_millis(name.requested) + 1))

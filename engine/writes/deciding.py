@@ -101,7 +101,8 @@ def decide_announced(
     candidates = Candidates(context, tail, timeline, _loaded(context, names, own), floor)
     for name in sorted(names, key=candidates.order):
         candidates.consider(name)
-    if not candidates.items and not ticks:
+    # A refused writer decides nothing for others: it might fail to create each entry, and never end.
+    if awaited in candidates.final or (not candidates.items and not ticks):
         return Round(tail, timeline, None, candidates.garbage, candidates.refused)
     entry = candidates.entry()
     if not create_entry(context, entry):

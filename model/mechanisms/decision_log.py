@@ -157,17 +157,17 @@ def decided(decisions: Decisions) -> Decisions:
 
 def completion_after_decisions(completion_time: TakeTime, decisions: Decisions) -> TakeTime:
     """Define the view `completion_time`: completion times are later than all times in the decision log."""
-    return partial(_take_after, completion_time, last_time(decisions))
+    return partial(take_time_after, completion_time, last_time(decisions))
 
 
 def request_after_decisions(request_time: TakeTime, decisions: Decisions) -> TakeTime:
     """Redefine the view `request_time` for actors that plan, so that requested times are later than the decision log's
     last entry.
     """
-    return partial(_take_after, request_time, last_time(decisions))
+    return partial(take_time_after, request_time, last_time(decisions))
 
 
-def _take_after(
+def take_time_after(
     take: TakeTime, last: int, clock: int, after: int = 0, action: str = "", **reading: int
 ) -> tuple[int, int]:
     return take(clock, max(after, last), action, **reading)
@@ -278,7 +278,7 @@ def plan_is_late(own: Any, own_seen: Seen, plans: tuple[Any, ...], decisions: De
 def agree(protocol: Protocol) -> None:
     """Raise ValueError for protocol options that are not modelled with a decision log."""
     decision = protocol[DecisionLog].decision
-    if decision != "lock" and protocol.to_mapping()["concurrency"] == "occ":
+    if decision in ("log", "shared") and protocol.to_mapping()["concurrency"] == "occ":
         raise ValueError(f"protocol: decision = {decision!r} is modelled for concurrency = 'nbcc', not for 'occ'")
 
 

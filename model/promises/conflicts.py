@@ -4,7 +4,7 @@ a key are in one file group).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from ..kernel.table import Compaction, Write
@@ -32,10 +32,11 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
     """Check promise FIRST: if two writes to one bucket overlap, at most one of them is published. An aborted writer
     must name a completed, conflicting write.
     """
-    writes = _writes(model.component(after, "published"))
-    for earlier, later in combinations(writes, 2):
+    published = model.component(after, "published")
+    seen = _seen_at_begin(model, after)
+    for earlier, later in combinations(_writes(published), 2):
         others = earlier.actor != later.actor  # a Flink job orders its own writes by the keys of its checkpoints
-        if others and checks_conflicts(model, later.actor) and _conflict(earlier, later):
+        if others and checks_conflicts(model, later.actor) and _conflict(earlier, later, seen):
             group = min(set(earlier.groups) & set(later.groups))
             return (
                 f"{write_named(later, later.requested)} is published although "
@@ -47,7 +48,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
             continue  # The restore that has undone this write may also have undone the conflicting one.
         groups = _touched(model, me, own.number)
         conflict = record_of(own, Validation).conflict
-        if wrong := _no_reason(conflict, own.requested, groups, model.component(after, "published")):
+        if wrong := _no_reason(conflict, own.requested, groups, published, seen):
             return f"{me} aborts its write (requested t{own.requested}) because of {wrong}"
     return conflict_with_own(model, after)
 
@@ -58,7 +59,20 @@ def _touched(model: Model, me: str, number: int) -> set[int]:
     return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))
 
 
-def _no_reason(named: int, since: int, groups: set[int], published: Published) -> str | None:
+def _seen_at_begin(model: Model, state: State) -> Mapping[int, Published]:
+    """Return what each announced write had seen completed when it began, by its requested time.
+
+    Entries assign completion times without the lock, so a requested time does not order a write among the commits.
+    """
+    if "footprints" not in model.components:
+        return {}
+    published = model.component(state, "published")
+    return {each.requested: published[: each.attempt.sealed] for each in model.component(state, "footprints")}
+
+
+def _no_reason(
+    named: int, since: int, groups: set[int], published: Published, seen: Mapping[int, Published]
+) -> str | None:
     entry = next((entry for entry in published if entry.requested == named), None)
     if entry is None:
         return f"the write requested at t{named}, which has not completed"
@@ -66,7 +80,7 @@ def _no_reason(named: int, since: int, groups: set[int], published: Published) -
         return f"the {entry.action} requested at t{named}, which is not a write"
     if not groups & set(entry.groups):
         return f"{write_named(entry, named)}, with which it shares no bucket"
-    if (entry.completed or 0) < since:
+    if entry in seen[since] if since in seen else (entry.completed or 0) < since:
         return f"{write_named(entry, named)}, which had completed before it began"
     return None
 
@@ -125,20 +139,31 @@ def checks_conflicts(model: Model, actor: str) -> bool:
     return protocol_of(model, actor)[Occ].concurrency != "nbcc"
 
 
-def _conflict(earlier: Write, later: Write) -> bool:
-    return later.requested < (earlier.completed or 0) and bool(set(earlier.groups) & set(later.groups))
+def _conflict(earlier: Write, later: Write, seen: Mapping[int, Published]) -> bool:
+    return _overlap(earlier, later, seen) and bool(set(earlier.groups) & set(later.groups))
+
+
+def _overlap(earlier: Write, later: Write, seen: Mapping[int, Published]) -> bool:
+    """True if the write `later` began before `earlier` had completed."""
+    if later.requested in seen:
+        return earlier not in seen[later.requested]
+    return later.requested < (earlier.completed or 0)
 
 
 def _met(model: Model, state: State) -> bool:
     if any(model.component(state, me).step == ABORTED for me in (*_may_abort(model), *flink_jobs(model))):
         return True
-    pairs = combinations(_writes(model.component(state, "published")), 2)
-    overlapping = (later for earlier, later in pairs if later.requested < (earlier.completed or 0))
+    pairs, seen = combinations(_writes(model.component(state, "published")), 2), _seen_at_begin(model, state)
+    overlapping = (later for earlier, later in pairs if _overlap(earlier, later, seen))
     return any(checks_conflicts(model, later.actor) for later in overlapping)
 
 
 def _two_writes(model: Model, state: State) -> bool:
     return len(_writes(model.component(state, "published"))) > 1
+
+
+def _compared(model: Model) -> tuple[str, ...]:
+    return ("published", *components_in(model, "restores", "footprints"))
 
 
 def _no_checks(model: Model) -> str | None:
@@ -155,7 +180,7 @@ FIRST = Promise(
     kind="state",
     holds=first_holds,
     sometimes=_met,
-    reads=lambda model: ("published", *components_in(model, "restores"), *_may_abort(model), *flink_jobs(model)),
+    reads=lambda model: (*_compared(model), *_may_abort(model), *flink_jobs(model)),
     unfit=_no_checks,
 )
 KEY = Promise(

@@ -15,6 +15,7 @@ from nbcc.simulator.users_factory import CannotPlay
 from tests.builders import by_day
 
 FREE, SHARED = specs.protocol("free-commits"), specs.protocol("shared-commits")
+OPTIMISTIC = Protocol(decision="free", concurrency="occ")
 THREE, COMPACTED = specs.world("free_three_writers"), specs.world("free_compaction")
 UNDONE = specs.world("free_rollback")
 TWICE = World(actors={"writer": 2}, buckets=2, writes_per_writer=2)
@@ -49,14 +50,19 @@ def test_engine_and_model_agree_on_commits_without_a_lock(world: World, historie
     agrees(world, FREE, histories)
 
 
+@pytest.mark.parametrize("world", [THREE, TWICE, READ], ids=["with a crash", "two writes", "with a reader"])
+def test_engine_and_model_agree_on_optimistic_commits_without_a_lock(world: World) -> None:
+    agrees(world, OPTIMISTIC, 10)
+
+
 @pytest.mark.parametrize("world", [THREE, READ], ids=["with a crash", "with a reader"])
 def test_engine_and_model_agree_on_commits_that_the_holder_of_the_lock_decides(world: World) -> None:
     agrees(world, SHARED, 8)
 
 
 @pytest.mark.parametrize(
-    ("world", "protocol"), [(COMPACTED, FREE), (UNDONE, FREE), (RESTORED, FREE), (THREE, SHARED)],
-    ids=["compaction", "rollback", "restore", "shared"],
+    ("world", "protocol"), [(COMPACTED, FREE), (UNDONE, FREE), (RESTORED, FREE), (TWICE, OPTIMISTIC), (THREE, SHARED)],
+    ids=["compaction", "rollback", "restore", "optimistic", "shared"],
 )  # fmt: skip
 @pytest.mark.parametrize("system", ["s3", LOSING], ids=["some requests fail", "every answer to a put is lost"])
 def test_announced_commits_agree_on_an_object_store(world: World, protocol: Protocol, system: str) -> None:

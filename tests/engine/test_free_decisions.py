@@ -13,7 +13,7 @@ from nbcc.engine.clock import to_instant, to_millis
 from nbcc.engine.config.options import DECISION, SKEW
 from nbcc.engine.context import Context
 from nbcc.engine.definition.load import PROPERTIES
-from nbcc.engine.errors import Unsupported
+from nbcc.engine.errors import Conflict, Unsupported
 from nbcc.engine.storage import Storage
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import Instant, encode_plan, encode_rollback_plan
@@ -67,6 +67,31 @@ def test_a_live_writer_fails_at_most_two_creates(table: Table, monkeypatch: pyte
     through(table, Hooked(table.context.storage)).upsert(rows("mine"))
     assert 1 <= len(failed) <= 2
     assert "mine" in keys(table)
+
+
+def test_a_refused_writer_ends_and_decides_nothing_for_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a busy table others might create every entry first, so that it would never learn of its conflict."""
+    table = made(tmp_path / "t", mode="OPTIMISTIC_CONCURRENCY_CONTROL")
+    table.upsert(rows("a"))
+    dead, _ = request_without_lock(table.context, "deltacommit")
+    announces = announced._announce
+
+    def late(*given: Any) -> bool:
+        monkeypatch.setattr(announced, "_announce", announces)
+        table.upsert(rows("faster"))
+        put_announcement(table.context.storage, Announcement(Announced(dead, "deltacommit"), _empty_commit(table)))
+        monkeypatch.setattr(deciding, "create_entry", lambda *_: pytest.fail("it creates an entry"))
+        return announces(*given)
+
+    monkeypatch.setattr(announced, "_announce", late)
+    with pytest.raises(Conflict, match="has written bucket 0"):
+        table.upsert(rows("slower"))
+    monkeypatch.undo()
+    table.upsert(rows("b"))
+    assert keys(table) == ["a", "b", "faster"]
+    assert_decided_once(table)
 
 
 def test_an_author_that_dies_before_it_publishes_is_not_waited_for(

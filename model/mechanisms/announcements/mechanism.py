@@ -30,6 +30,7 @@ from ..crashes import Crashes
 from ..decision_log import TOGETHER, DecisionLog, decides_together
 from ..fencing import Fencing
 from ..lock_wait import LockWait
+from ..occ.conflicts import Occ, has_optimistic_writers
 from ..restores.mechanism import RESTORER
 from ..restores.rules import RestoreLimits
 from ..rivals import PlanCheck
@@ -60,6 +61,7 @@ from .author import (
     start_listing,
 )
 from .cut import CUTTER, Cuts, cut_actions, cut_log
+from .optimistic import optimistic_writers
 from .restoring import publication_of_savepoints, savepoints_and_restores
 from .services import even_time, finds_decided, finds_refused, plan_compactions, plan_rollbacks, refusal_changes
 
@@ -67,6 +69,7 @@ BY_HOLDER = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
 """The kinds of actors whose commits the holder of the lock can decide for them."""
 KINDS = (*BY_HOLDER, RESTORER.name, SAVEPOINTER.name)
 """The kinds of actors whose commits can be announced."""
+WITH_OPTIMISTS = (WRITER.name, COMPACTOR.name, READER.name)
 NOT_WITH_SAVEPOINTS = (COMPACTOR.name, ROLLBACKER.name, CUTTER.name)
 NEVER_REFUSED = (COMPACTOR.name, RESTORER.name)
 """The kinds against whose announcements no entry decides."""
@@ -95,6 +98,7 @@ def compose(composition: Composition) -> None:
     for me in composition.actors_of(SAVEPOINTER):
         decides(composition, publication_of_savepoints(me))
     savepoints_and_restores(composition)
+    optimistic_writers(composition)
     for me in composition.actors_of(COMPACTOR):
         plan_compactions(composition, me)
     for me in composition.actors_of(ROLLBACKER):
@@ -161,6 +165,8 @@ def fit(world: World, protocol: Protocol) -> None:
     there = [kind for kind, count in sorted(world.actors.items()) if count]
     known = (*KINDS, CUTTER.name, READER.name) if decision == "free" else (*BY_HOLDER, READER.name)
     others = [kind for kind in there if kind not in known]
+    if has_optimistic_writers(protocol):
+        others += [f"an optimistic writer and a {kind}" for kind in there if kind not in WITH_OPTIMISTS]
     if SAVEPOINTER.name in there:
         others += [f"a savepointer and a {kind}" for kind in there if kind in NOT_WITH_SAVEPOINTS]
         others += ["several savepoints"] * (world[SavepointLimits].savepoints > 1)
@@ -176,6 +182,7 @@ def agree(protocol: Protocol) -> None:
     """Raise ValueError for options that are not modelled with announcements."""
     decision = protocol[DecisionLog].decision
     chosen = [each for part in OPTIONS for each in overrides(protocol[part]).items()]
+    chosen += overrides(replace(protocol[Occ], concurrency=Occ().concurrency)).items()
     for name, value in chosen if decision in TOGETHER else ():
         raise ValueError(f"protocol: decision = {decision!r} is not modelled with {name} = {value!r}")
 

@@ -28,6 +28,7 @@ from ..exactly_once import Resends
 from ..rollback.rules import Rollback
 from .conflicts import ABORTED, Occ, Retries, Validation, abort, check_conflicts, clusterings, is_optimistic
 
+WRITER_PASSES_CHECK, WRITER_ABORTS = "writer_passes_check", "writer_aborts"
 RETRYING = "about to try again"
 
 
@@ -166,9 +167,9 @@ MECHANISM = Mechanism(
     options=Occ,
     limits=Retries,
     actions=(
-        Action("writer_passes_check", "finds no conflicting write that completed since it began",
+        Action(WRITER_PASSES_CHECK, "finds no conflicting write that completed since it began",
                "{actor} finds no conflict"),
-        Action("writer_aborts", "finds a conflicting write that completed since it began; releases the lock",
+        Action(WRITER_ABORTS, "finds a conflicting write that completed since it began; releases the lock",
                "{actor} aborts: a write conflicts that completed since it began"),
         Action("writer_meets_marker", "finds the marker of another pending write where it is about to write; aborts",
                "{actor} aborts: another write is at work in the same file group"),

@@ -9,6 +9,7 @@ from nbcc.model.kernel.writer import WRITER_REQUESTS_INSTANT
 from nbcc.model.machine.options import ProtocolOptions
 from nbcc.model.mechanisms.announcements.cut import CUTTER, cut_actions
 from nbcc.model.mechanisms.decision_log import TOGETHER, DecisionLog
+from nbcc.model.mechanisms.occ.mechanism import WRITER_ABORTS
 from nbcc.model.mechanisms.restores.mechanism import RESTORER, RESTORER_PLANS_RESTORE
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 from nbcc.model.mechanisms.savepoints import SAVEPOINTER, SAVEPOINTER_PINS_INSTANT
@@ -59,6 +60,7 @@ def decided(kind: str, operation: str) -> Iterator[MappingRow]:
 def without_lock(protocol: ProtocolOptions) -> Iterator[MappingRow]:
     """Yield the rows of the actions that need no lock if commits are announced, in the place of those that do."""
     if protocol[DecisionLog].decision in TOGETHER:
+        yield MappingRow(WRITER_ABORTS, "upsert", before=CLEANS_UP)
         yield MappingRow(WRITER_REQUESTS_INSTANT, "upsert", ends_after="put deltacommit.requested", starts=True)
     if protocol[DecisionLog].decision == "free":
         yield MappingRow(COMPACTOR_SCHEDULES_PLAN, "schedule_compaction", ends_after="put announced")
@@ -101,6 +103,7 @@ LOCKSTEP = Lockstep(
                      "cut-unchecked", "cut-checked-before-create", "cut-deletes-first",
                      "cut-forgets-rollbacks", "rollbacks-not-carried", "committed-write-rolled-back",
                      "next-entry-before-the-last-is-published",
+                     "footprint-ignored", "rivals-in-one-entry", "request-behind-its-listing",
                      "restored-instant-put-again", "restore-at-its-announcement", "entry-commits-what-was-restored"),
             verdicts=("free-commits", "shared-commits"), promises=("BOUNDED", "SNAP", "MONO", "REC"),
             trace="101-committed-by-another",

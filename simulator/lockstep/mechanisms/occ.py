@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nbcc.model.mechanisms.occ.conflicts import Occ
+from nbcc.model.mechanisms.occ.mechanism import WRITER_ABORTS, WRITER_PASSES_CHECK
 
 from ..mechanism import LOOKS_FOR_ROLLBACKS, Feature, Lockstep, MappingRow, calls, impossible, no_call
 
@@ -17,7 +18,7 @@ LOCKSTEP = Lockstep(
             about="The anomalies that each mode allows; an optimistic write that declares its reads aborts if they "
                   "have changed.",
             source="RFC-22, fundamentals: levels of isolation and their anomalies",
-            model=("writer_passes_check", "writer_aborts"), options=("conflict_reads",),
+            model=(WRITER_PASSES_CHECK, WRITER_ABORTS), options=("conflict_reads",),
             engine=("writes.conflicts:ReadSet",),
             hudi_impossible="Hudi's strategies compare what is written; a write cannot declare what it read",
             mutants=("occ-forgets-reads", "occ-never-asks-what-was-read"), verdicts=("occ-reads-ignored",),
@@ -26,7 +27,7 @@ LOCKSTEP = Lockstep(
             about="A writer checks for conflicts under the lock with which it publishes; if a conflicting write "
                   "completed since it began, it undoes its own.",
             source="RFC-22, concurrency control, option 1, steps 1 to 4; RFC-56, early conflict detection",
-            model=("writer_passes_check", "writer_aborts", "writer_takes_back_write", "writer_retries",
+            model=(WRITER_PASSES_CHECK, WRITER_ABORTS, "writer_takes_back_write", "writer_retries",
                    "writer_meets_marker", "overwriter_passes_check", "overwriter_aborts",
                    "overwriter_takes_back_replace"),
             options=("concurrency", "conflict_check", "conflict_window", "conflict_by", "timeline", "priority",
@@ -39,9 +40,9 @@ LOCKSTEP = Lockstep(
             promises=("FIRST", "KEY"), trace="40-occ-aborts", boundary="Optimistic concurrency control"),
     ),
     rows=(
-        MappingRow("writer_passes_check", "upsert", ends_after="list.end timeline", also=CHECKS,
+        MappingRow(WRITER_PASSES_CHECK, "upsert", ends_after="list.end timeline", also=CHECKS,
                    hudi=no_call("`commit` takes the lock, looks for conflicts, and publishes")),
-        MappingRow("writer_aborts", "upsert", ends_after="list.end timeline", also=ABORTS, hudi=calls("commit")),
+        MappingRow(WRITER_ABORTS, "upsert", ends_after="list.end timeline", also=ABORTS, hudi=calls("commit")),
         MappingRow("writer_meets_marker", "upsert", ends_after="list.end marker",
                    hudi=impossible("early conflict detection is off")),
         MappingRow("writer_takes_back_write", "upsert", raises="Conflict",

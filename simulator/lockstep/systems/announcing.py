@@ -22,13 +22,12 @@ from nbcc.model.mechanisms.announcements.rules import (
     NO_ENTRY,
     PLANS,
     DecidedEntry,
-    completion_after,
     name_of,
-    odd_after,
     undecided,
     unpublished,
 )
 from nbcc.model.mechanisms.decision_log import DecisionLog
+from nbcc.model.mechanisms.occ.conflicts import has_optimistic_writers
 from nbcc.model.mechanisms.restores.mechanism import RESTORER, Restorer
 from nbcc.model.mechanisms.restores.rules import Restore, is_gone, is_undone
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER, Rollbacker
@@ -36,7 +35,7 @@ from nbcc.model.mechanisms.savepoints import SAVEPOINTER, Savepointer
 
 from ...observables import is_answer
 from ...users_factory import CannotPlay
-from ..control.clock import instant_of, tick_of
+from ..control.calls import parsed
 from ..control.conductor import Task
 from ..control.harness import Handle
 from ..crosscheck.mapping import MAPPING
@@ -45,7 +44,7 @@ from ..mechanisms.announcements import CLEANS_UP, LOOKS, without_lock
 from ..mechanisms.decision_log import CHECKS_CUT, PUT_DECISION
 from .engine import TIMES, EngineSystem
 from .engine_operation import EngineOperation
-from .protocol import CannotStep
+from .log_times import LogTimes, RequestedTime
 
 PLAYED: Final[Mapping[str, tuple[str, ...]]] = {
     "free": (WRITER.name, COMPACTOR.name, ROLLBACKER.name, SAVEPOINTER.name, RESTORER.name, READER.name),
@@ -70,48 +69,6 @@ def _listed(own: Any) -> Iterable[Any]:
     return () if deciding is None else deciding.listed
 
 
-class _Times(dict[int, int]):
-    def __missing__(self, tick: int) -> int:
-        raise CannotStep(f"no entry assigns the time {instant_of(tick)}, and no actor has requested it")
-
-
-class LogTimes:
-    """Translates between the times of the model and those of the engine, both in ticks.
-
-    The two have the same order, but not the same distances: an entry of the engine reserves a time for each kind of
-    plans, and the engine requests later than everything that it has listed. `requests` are the times that actors of the
-    engine took for writes and rollbacks, in the order in which they took them. The n-th of them is the n-th requested
-    time of the model, whose rollbackers read the clock. The n-th time of an entry of the engine is the n-th time that
-    the model's rules assign to the same items. An entry of the model reserves one time, that of plans with the action
-    `planned` in the engine.
-    """
-
-    def __init__(
-        self, requests: Iterable[str], entries: Sequence[Mapping[str, Any]], planned: str = PLANNED[0]
-    ) -> None:
-        later = 2 * PLANNED.index(planned)
-        self.to_model = _Times({0: 0})
-        for number, requested in enumerate(map(tick_of, requests), start=1):
-            self.to_model[requested] = 2 * number
-        last = newest = 0
-        for entry in entries:
-            for item in entry["items"]:
-                if item["kind"] != "commit":
-                    continue
-                last = completion_after(last, self.to_model[tick_of(item["requested"])])
-                newest = self._assign(item["time"], last, newest)
-            last = odd_after(last)
-            newest = self._assign(entry["reserved"], last, newest, later)
-        self.to_engine = _Times({mine: theirs for theirs, mine in self.to_model.items()})
-
-    def _assign(self, time: str, to: int, newest: int, later: int = 0) -> int:
-        tick = tick_of(time) + later
-        if tick <= newest or tick in self.to_model:
-            raise CannotStep(f"an entry assigns the time {time}, which is not later than all others")
-        self.to_model[tick] = to
-        return tick
-
-
 class AnnouncingSystem(EngineSystem):
     """The engine with announced commits. Times are those of the model (`LogTimes`)."""
 
@@ -130,6 +87,7 @@ class AnnouncingSystem(EngineSystem):
         self.harness.clock.splits = True
         self.rows_by_action = {**self.rows_by_action, **{row.action: row for row in without_lock(protocol)}}
         self._running: dict[str, Task] = {}
+        self._is_optimistic = has_optimistic_writers(protocol)
         self._planned = "restore" if world.actors.get(RESTORER.name) else PLANNED[0]
         self._translated: tuple[int, LogTimes] = (-1, LogTimes((), ()))
 
@@ -143,15 +101,17 @@ class AnnouncingSystem(EngineSystem):
             self._translated = (changes, LogTimes(self._requests(), entries, self._planned))
         return self._translated[1]
 
-    def _requests(self) -> Iterator[str]:
+    def _requests(self) -> Iterator[RequestedTime]:
         """Yield the requested times of writes and rollbacks, in the order in which actors took them."""
+        after = ""
         for access in self.harness.accesses:
             if access.verb == "put" and access.outcome != "exists":
                 folder, _, name = access.path.rpartition("/")
                 if folder == CLAIMS:
-                    yield name
+                    yield RequestedTime(name, after if self._is_optimistic else "")
                 elif folder == ANNOUNCEMENTS and f".{ROLLBACK}.requested" in name:
-                    yield name.partition(".")[0]
+                    yield RequestedTime(name.partition(".")[0])
+                after = max(after, parsed(access.path).get("completed", ""))
 
     def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> EngineOperation:
         times = self.times.to_engine

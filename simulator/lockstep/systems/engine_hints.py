@@ -24,10 +24,18 @@ def without_hints(accesses: Iterable[Access], rules: Rules) -> list[Access]:
     if rules.decision in TOGETHER:
         accesses = [*accesses]
         begun, ended = (listing_announced(accesses, verb) for verb in ("list.begin", "list.end"))
-        ignored += [is_before_create, lambda each: each.verb in LISTING and (each.actor, each.step) in begun & ended]
+        ignored += [is_before_create, is_claim]
+        ignored.append(lambda each: each.verb in LISTING and (each.actor, each.step) in begun & ended)
     if rules.requests == "put_if_absent" or rules.decision == "shared":
         ignored.append(is_unlocked_request)
     return [access for access in accesses if not any(ignores(access) for ignores in ignored)]
+
+
+def is_claim(access: Access) -> bool:
+    """Return whether an access claims a requested time. Histories of announced commits translate these times by their
+    order, which no claim changes.
+    """
+    return kind_of(access.path) == "claim"
 
 
 def is_hint(access: Access) -> bool:
