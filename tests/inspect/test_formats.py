@@ -1,18 +1,21 @@
 """The report in the formats of other tools, the thresholds of the cadence, and the state of a second run.
 
-The schemas here are the parts of each format that a report uses, by the formats' own documents.
+The schemas here are the parts of each format that a report uses, by the formats' own documents. The published schemas
+are compared if NBCC_SCHEMAS names a folder with them: they are too large, and not ours, to be in this repository.
 """
 
 from __future__ import annotations
 
 import json
-import re
+import os
 from pathlib import Path
 from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema import Draft7Validator, Draft202012Validator
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from referencing import Registry, Resource
 
 from nbcc.engine.storage import Storage
 from nbcc.simulator.cli.outcome import Exit
@@ -69,9 +72,8 @@ LINEAGE: Final[dict[str, Any]] = {
                         "properties": {"assertion": {"type": "string"}, "success": {"type": "boolean"}}}}}}}}}}},
     },
 }  # fmt: skip
-SAMPLE: Final = re.compile(
-    r'(?P<name>[a-z_]+)\{(?P<labels>[a-z_]+="[^"\n]*"(?:,[a-z_]+="[^"\n]*")*)\} (?P<value>[0-9.e+]+)'
-)
+SCHEMAS: Final = os.environ.get("NBCC_SCHEMAS", "")
+PUBLISHED: Final = ("sarif-schema-2.1.0.json", "OpenLineage.json", "DataQualityAssertionsDatasetFacet.json")
 
 
 @pytest.fixture
@@ -107,29 +109,37 @@ def test_junit_counts_what_it_lists(good: Storage, tmp_path: Path) -> None:
     assert int(suite.attrib["skipped"]) == sum(case.find("skipped") is not None for case in cases)
 
 
-def test_openmetrics_is_of_its_grammar(good: Storage, tmp_path: Path) -> None:
+def test_prometheus_parses_openmetrics(good: Storage, tmp_path: Path) -> None:
     BAD["log-gone"].do(good)
     text, _ = report(tmp_path, "--format", "openmetrics")
-    *lines, end, last = text.split("\n")
-    assert (end, last) == ("# EOF", "")
-    types: dict[str, str] = {}
-    for line in lines:
-        if line.startswith("# TYPE "):
-            _, _, name, kind = line.split(" ")
-            assert name not in types, "a family is in one piece"
-            types[name] = kind
-        elif line.startswith("# UNIT "):
-            _, _, name, unit = line.split(" ")
-            assert name.endswith(f"_{unit}")
-        elif not line.startswith("# HELP "):
-            sample = SAMPLE.fullmatch(line)
-            assert sample, line
-            assert sample["name"] == [*types][-1]
-            if types[sample["name"]] == "stateset":
-                assert f'{sample["name"]}="' in sample["labels"]
-                assert sample["value"] in ("0", "1")
-    assert 'nbcc_diagnostics{table="' in text
-    assert {"nbcc_logs", "nbcc_pending", "nbcc_compaction_age_seconds"} <= {*types}
+    families = {family.name: family for family in text_string_to_metric_families(text)}
+    assert {name: families[name].type for name in ("nbcc_table_verdict", "nbcc_diagnostics", "nbcc_logs")} == {
+        "nbcc_table_verdict": "stateset", "nbcc_diagnostics": "gauge", "nbcc_logs": "gauge",
+    }  # fmt: skip
+    assert families["nbcc_compaction_age_seconds"].unit == "seconds"
+    verdict = {sample.labels["nbcc_table_verdict"]: sample.value for sample in families["nbcc_table_verdict"].samples}
+    assert verdict == {"OK": 0, "BROKEN": 1, "UNDETERMINED": 0}
+    [fault] = families["nbcc_diagnostics"].samples
+    assert (fault.labels["rule"], fault.labels["gravity"], fault.value) == ("listed-file-missing", "BROKEN", 1)
+    assert "nbcc_pending" in families
+
+
+@pytest.mark.parametrize("kind", ["log-gone", "input-of-a-plan-gone"])
+@pytest.mark.skipif(not SCHEMAS, reason="NBCC_SCHEMAS names no folder with the schemas of the formats")
+def test_the_published_schemas_accept_the_reports(kind: str, good: Storage, tmp_path: Path) -> None:
+    """The folder has sarif-schema-2.1.0.json, OpenLineage.json, DataQualityAssertionsDatasetFacet.json, junit-10.xsd.
+    """
+    xmlschema = pytest.importorskip("xmlschema")
+    BAD[kind].do(good)
+    sarif, event, facet = (json.loads((Path(SCHEMAS) / name).read_text("utf-8")) for name in PUBLISHED)
+    texts = {form: report(tmp_path, "--format", form)[0] for form in ("sarif", "openlineage", "junit")}
+    Draft7Validator(sarif).validate(json.loads(texts["sarif"]))
+    base = Resource.from_contents(event)
+    registry: Registry[Any] = Registry(retrieve=lambda uri: base)  # nothing is fetched: facets refer to the event alone
+    lineage = json.loads(texts["openlineage"])
+    Draft202012Validator(event, registry=registry).validate(lineage)
+    Draft202012Validator(facet, registry=registry).validate(lineage["inputs"][0]["inputFacets"])
+    xmlschema.XMLSchema(str(Path(SCHEMAS) / "junit-10.xsd")).validate(texts["junit"])
 
 
 def test_openlineage_asserts_each_promise(good: Storage, tmp_path: Path) -> None:
