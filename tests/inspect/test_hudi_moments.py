@@ -49,13 +49,12 @@ def turned_back(storage: Storage, audit: Audit, until: str) -> None:
 
 def _later(storage: Storage, audit: Audit, later: set[str], until: str) -> Iterator[str]:
     for entry in storage.list(""):
+        file = audit.files.get(entry.path)
         instant = parse_instant(entry.path.rpartition("/")[2]) if entry.path.startswith(".hoodie/timeline/") else None
-        if instant is not None and (instant.requested in later or (instant.completed or "") > until):
-            yield entry.path
-        elif entry.path in audit.files and audit.files[entry.path].requested in later:
-            yield entry.path
-        elif entry.path.startswith(".hoodie/metadata/"):
-            yield entry.path  # its entries are of the newest instants
+        requested = instant.requested if instant is not None else file.requested if file is not None else ""
+        completed = instant is not None and (instant.completed or "") > until
+        if requested in later or completed or entry.path.startswith(".hoodie/metadata/"):
+            yield entry.path  # the entries of the metadata table are of the newest instants
 
 
 @pytest.mark.parametrize("name", TABLES)
