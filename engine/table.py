@@ -14,7 +14,7 @@ from .actions import (  # isort: skip
     alter_schema, archive, bulk_insert, cancel_resize, clean, cluster, compact, convert, delete, delete_partition,
     delete_savepoint, insert_overwrite, log_compact, maintain, operations, resize, restore, rollback, run_compaction,
     run_log_compaction,
-    run_rollback, savepoint, schedule_compaction, schedule_log_compaction, schedule_rollback, upsert,
+    run_rollback, savepoint, schedule_compaction, schedule_log_compaction, schedule_rollback, update, upsert,
 )
 from .clock import WallClock
 from .config import TableConfig
@@ -173,6 +173,7 @@ class Table(TableDml):
     insert_overwrite = writes(insert_overwrite)
     delete_partition = writes(delete_partition)
     delete = writes(delete)
+    update = writes(update)
     alter_schema = writes(alter_schema, then=_read_columns_again)
     convert = writes(convert, then=_coordinate_again)
     resize = writes(resize, then=_read_features_again)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pyarrow as pa
 
 from .actions import as_of, upsert
+from .actions.newest_state import state_of
 from .arguments import texts
 from .config.summary import summary
 from .data.jobs import InProcessJobs, PlannedReads, run_parts
 from .data.tasks import ReadTask
-from .dml import MergeBuilder, rows_at, state_of, updated
-from .dml.state import is_empty
+from .dml import MergeBuilder
 from .errors import BadInput
 from .methods import perform
 from .reads.selection import Where
@@ -52,25 +52,6 @@ class TableDml(TableReads):
     sees nor excludes writes that complete after T. Where such a write has the greater ordering value, its row stays;
     otherwise the verb's row replaces it, and that update is lost.
     """
-
-    def update(
-        self, set: Mapping[str, Any], where: Where | None = None, *, partitions: Collection[str] | None = None
-    ) -> Instant | None:
-        """Set columns of the rows that match `where` (default: all rows), as of T. Returns None if no row matches.
-
-        A value of `set` is a constant, or an expression over the table's columns: a pyarrow expression without Spark, a
-        Column with Spark. `where` and `partitions` have the same meaning as in `snapshot`. In a table with partial
-        updates, only the given columns are written. The ordering value of a row stays unless `set` names it.
-        """
-        time = state_of(self.context)
-        found = rows_at(self.context, self.config, time, where=where, partitions=partitions)
-        rows = updated(found, set, self.config)
-        if is_empty(rows):
-            return None
-        only: Any = [*set] if self.config.partial_update else None
-        if only is not None:
-            rows = rows.select([*dict.fromkeys([*self.config.always_set, *set])])
-        return perform(cast("Table", self), upsert, rows, based_on=time, reads=partitions, columns=only)
 
     def merge(self, source: Any, on: str | Sequence[str] | None = None) -> MergeBuilder:
         """Begin a merge with the rows of `source`, joined by the columns `on` (default: key and partition columns).

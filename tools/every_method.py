@@ -26,6 +26,7 @@ def every_method(table: Table, rows: pa.Table, keys: pa.Table, partition: str, w
     )  # fmt: skip
     yield table.delete(keys=keys, retries=1, batch_id="b2", replay_difference="refuse")
     yield table.delete(where=[(column, "=", "")])
+    yield table.update(set={}, where=[(column, "=", "")], partitions=[partition])
     now = str(table.settled())
     yield from reads(table, now, column, partition)
     yield table.schedule_log_compaction(), table.run_log_compaction(instant=None), table.log_compact()

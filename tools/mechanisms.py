@@ -145,7 +145,7 @@ def _table(found: Iterable[Feature]) -> Iterator[str]:
             first_sentence(m.about),
             len(m.model),
             _broken(m) or NOT_YET,
-            f"[{m.trace[:2]}]" if m.trace else NOT_YET,
+            f"[{_number(m.trace)}]" if m.trace else NOT_YET,
             "yes" if m.hudi else "no" if m.hudi_impossible else NOT_YET,
         )
         for m in found
@@ -185,4 +185,8 @@ def _references(found: Iterable[Feature]) -> Iterator[str]:
     homes = {each.name: module for module, room in rooms().items() for each in room.features}
     yield from (f"[{m.name}]: ../simulator/lockstep/mechanisms/{homes[m.name]}.py" for m in found)
     runs = sorted({m.trace for m in found if m.trace})
-    yield from (f"[{run[:2]}]: ../specs/traces/{run}.svg" for run in runs)
+    yield from (f"[{_number(run)}]: ../specs/traces/{run}.svg" for run in runs)
+
+
+def _number(run: str) -> str:
+    return run.partition("-")[0]

@@ -73,6 +73,12 @@ def gallery() -> Files:
     return {FOLDER / name: texts.get(name) for name in {*texts, *stale_files(texts)}}
 
 
+def change_rows() -> Files:
+    from .change_rows import PAGE, page
+
+    return {PAGE: page()}
+
+
 def hudi_calls() -> Files:
     from .hudi_calls.summary import PAGE, load, page
 
@@ -138,6 +144,7 @@ def verdicts() -> Files:
 
 GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "accesses": accesses,
+    "change-rows": change_rows,
     "detection": detection,
     "findings": findings,
     "footprints": footprints,

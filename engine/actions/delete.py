@@ -7,19 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import pyarrow as pa
-
 from ..config import TableConfig
 from ..context import Context
 from ..errors import BadInput
 from ..reads.selection import Where
-from ..reads.travel import settled
 from ..timeline import Instant
 from ..writes.batch import as_deletes
 from ..writes.conflicts import NO_READS, ReadSet
 from ..writes.data_write import write
 from ..writes.idempotency import Batch, check
-from . import as_of
+from .newest_state import rows_at, state_of
 
 
 def run(
@@ -47,12 +44,9 @@ def run(
         given = "both keys and a condition are" if where is not None else "neither keys nor a condition is"
         raise BadInput("delete rows", f"{given} given", "give one of them")
     if where is not None:
-        time = settled(context).greatest_completion
-        read_set, names = ReadSet(None, time), list(dict.fromkeys(config.always_set))
-        if time is None:
-            keys = context.jobs.read([], pa.schema([config.schema.field(name) for name in names]))
-        else:
-            keys = as_of.run(context, config, time, names, where=where)
+        time = state_of(context)
+        read_set = ReadSet(None, time)
+        keys = rows_at(context, config, time, list(dict.fromkeys(config.always_set)), where)
     deletes = as_deletes(keys, config.schema, named, config.ordering, config.session_time_zone)
     batch = Batch(batch_id, replay_difference)
     return write(context, config, deletes, "DELETE", retries=retries, batch=batch, read_set=read_set)

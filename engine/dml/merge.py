@@ -12,14 +12,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..actions.newest_state import is_empty, rows_at, state_of
 from ..config import TableConfig
 from ..context import Context
 from ..data.columns import IS_DELETED
 from ..errors import BadInput
 from ..schema.accepted import fitted
 from ..timeline import Instant
-from .state import is_empty, rows_at, state_of
-from .values import check_names, computed, mask_of, spark_column
+from ..writes.values import check_names, computed, mask_of, spark_column
 
 ASKED = "merge: set the column"
 CONDITION = "merge on the condition"

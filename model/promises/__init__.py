@@ -8,6 +8,7 @@ from .bounded import BOUNDED
 from .cleaning import CLEAN, RETAIN
 from .conflicts import FIRST, KEY
 from .derived import SAME
+from .erased import ERASED
 from .failures import ACK, ONCE, REC
 from .isolation import ANOMALIES, ISO
 from .progress import PROGRESS
@@ -23,7 +24,7 @@ from .writers import CANARY, FREE, LAWS
 
 _READS = (SNAP, TRAVEL, INCR, CDC, ATOM, RO, ANSWER, FRESH, SAME)
 _SERVICES = (QUIET, PART, CLEAN, RETAIN, ARCH, SAVED, USEFUL)
-_WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, REC, ACK, ONCE, BOUNDED, PROGRESS)
+_WRITERS = (MONO, FREE, WAIT, LAWS, FIRST, KEY, ISO, ERASED, REC, ACK, ONCE, BOUNDED, PROGRESS)
 PROMISES: dict[str, Promise] = {promise.name: in_ending_worlds(promise) for promise in (*_READS, *_SERVICES, *_WRITERS)}
 
 __all__ = ["ANOMALIES", "CANARY", "PROMISES", "Promise"]

@@ -11,6 +11,7 @@ from ..kernel.table import Compaction, Write
 from ..kernel.writer import WRITER
 from ..machine.state import State
 from ..machine.transition import Step, record_of
+from ..mechanisms.conditions import RowsRead, began, groups_read
 from ..mechanisms.file_ids import file_id_of, new_file_ids
 from ..mechanisms.insert_overwrite import OVERWRITER, replaced_groups
 from ..mechanisms.occ.conflicts import ABORTED, Occ, Validation
@@ -48,7 +49,8 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
             continue  # The restore that has undone this write may also have undone the conflicting one.
         groups = _touched(model, me, own.number)
         conflict = record_of(own, Validation).conflict
-        if wrong := _no_reason(conflict, own.requested, groups, published, seen):
+        since = began(model.world, me, own.requested, record_of(own, RowsRead))
+        if wrong := _no_reason(conflict, since, groups, published, seen):
             return f"{me} aborts its write (requested t{own.requested}) because of {wrong}"
     return conflict_with_own(model, after)
 
@@ -56,7 +58,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
 def _touched(model: Model, me: str, number: int) -> set[int]:
     if me in model.actors_of(OVERWRITER):
         return set(replaced_groups(model.world, me))
-    return {group for group, _ in model.world.files(me, number)} | set(model.world.reads.get((me, number), ()))
+    return {group for group, _ in model.world.files(me, number)} | {*(groups_read(model.world, me, number) or ())}
 
 
 def _seen_at_begin(model: Model, state: State) -> Mapping[int, Published]:

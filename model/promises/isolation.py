@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import combinations
-from math import inf
 
 from ..kernel.merge import Fold
 from ..kernel.table import Write
 from ..kernel.writer import WRITER
 from ..machine.state import State
 from ..machine.transition import Step
+from ..mechanisms.conditions import DELETE, groups_read, has_seen, verb_of
 from ..model import Model
 from .conflicts import first_or_none, under_occ
+from .erased import row_survives_delete
 from .promise import Promise
 from .reads import atomic_holds
 from .sentences import key_given, row_of, write_named
@@ -88,16 +89,23 @@ def isolation_holds(model: Model, before: State | None, step: Step | None, after
 def _overlapping(model: Model, state: State, all_writers: bool) -> Iterator[tuple[Write, Write]]:
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     for earlier, later in combinations(writes, 2):
-        if later.requested < (earlier.completed or inf) and (all_writers or under_occ(model, later.actor)):
+        if not has_seen(model.world, later, earlier) and (all_writers or under_occ(model, later.actor)):
             yield earlier, later
 
 
 def _read_by(model: Model, write: Write) -> set[int]:
-    return set(model.world.reads.get((write.actor, write.number), write.groups))
+    read = groups_read(model.world, write.actor, write.number)
+    return set(write.groups if read is None else read)
+
+
+def _verbs(model: Model, one: Write, other: Write) -> set[str]:
+    return {verb_of(model.world, each.actor) for each in (one, other)}
 
 
 def _lost(model: Model, state: State, all_writers: bool) -> Iterator[str]:
     for one, other in _overlapping(model, state, all_writers):
+        if _verbs(model, one, other) == {DELETE}:
+            continue  # a row that both delete is deleted, in either order
         if both := set(one.groups) & set(other.groups) & _read_by(model, one) & _read_by(model, other):
             yield (
                 f"lost update: {write_named(one, one.requested)} and {write_named(other, other.requested)} both read "
@@ -107,6 +115,8 @@ def _lost(model: Model, state: State, all_writers: bool) -> Iterator[str]:
 
 def _skewed(model: Model, state: State, all_writers: bool) -> Iterator[str]:
     for one, other in _overlapping(model, state, all_writers):
+        if DELETE in _verbs(model, one, other):
+            continue  # a delete makes no row match: the other would have had to write the row as well
         reads_other, read_by_other = _read_by(model, one) & set(other.groups), _read_by(model, other) & set(one.groups)
         if reads_other and read_by_other and not set(one.groups) & set(other.groups):
             yield (
@@ -159,6 +169,7 @@ ANOMALIES: dict[str, Promise] = {
         _anomaly("phantom read", phantom_read, "step"),
         _anomaly("lost update", lost_update, "state"),
         _anomaly("write skew", write_skew, "state"),
+        _anomaly("row survives delete", row_survives_delete, "state"),
     )
 }
 """Name -> the promise that it cannot happen."""

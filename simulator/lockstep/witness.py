@@ -15,12 +15,14 @@ from nbcc.model import Model, Query, Record, State, Step
 from nbcc.model.answers import NoAnswer
 from nbcc.model.kernel.writer import WRITER
 from nbcc.model.mechanisms.bulk_insert.mechanism import BULK_INSERTER
+from nbcc.model.mechanisms.conditions import FINDS
 from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.promises.oracle import completed, logs_by_rank
 from nbcc.model.promises.valuations import records_by_definition
 
 from ..observables import Batch, model_rows, refused
 from ..trace import Batches
+from .crosscheck.conditions import computed_batch
 from .crosscheck.generators import keys_of
 
 ORDERINGS = (1, 2)
@@ -47,7 +49,22 @@ def witness(model: Model, steps: Sequence[Step]) -> Batches:
 
 def candidates(model: Model, steps: Sequence[Step]) -> Iterator[dict[tuple[str, int], Batch]]:
     """Yield possible rows for the writes of the given steps, simplest first."""
-    yield from _candidates(model, sorted(_writes(model, _states(model, steps))))
+    states = _states(model, steps)
+    writes = _writes(model, states)
+    for batches in _candidates(model, sorted(writes)):
+        if _are_computed(model, states, steps, batches):
+            yield batches
+
+
+def _are_computed(model: Model, states: Sequence[State], steps: Sequence[Step], batches: Batches) -> bool:
+    """True if each write that is computed from a read has the rows that its writer computes from the state read."""
+    data = {requested: batches[write] for write, requested in _writes(model, states).items()}
+    for state, step in zip(states, steps, strict=False):
+        if step.action in FINDS.values():
+            write = step.actor, model.component(state, step.actor).number + 1
+            if write in batches and computed_batch(model, state, step, data) != batches[write]:
+                return False
+    return True
 
 
 def _states(model: Model, steps: Sequence[Step]) -> list[State]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from nbcc.model import Model, State, Step
+from nbcc.model.mechanisms.conditions import reads_rows
 from nbcc.model.promises import PROMISES
 from nbcc.simulator.lockstep.counterexample import counterexample
 from nbcc.simulator.lockstep.minimal_examples import Never
@@ -15,7 +16,7 @@ from nbcc.simulator.lockstep.shrink import fewest_switches, realised
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.lockstep.witness import candidates, witness
 from nbcc.simulator.search.explore import explore
-from nbcc.simulator.trace import Trace
+from nbcc.simulator.trace import Batches, Trace
 from nbcc.simulator.view.run import play as run
 from nbcc.simulator.view.trace_content import content_of
 
@@ -121,9 +122,15 @@ def _visible(model: Model, candidate: Trace) -> Trace:
 def _answer_cells(entry: Entry, run: _Run) -> Trace:
     named = realised(run.model, run.steps)
     assert named is not None, "the search took these steps"
-    return _played(entry, Trace(
-        world=entry.world, protocol=entry.protocol, steps=named, batches=witness(run.model, run.steps)
-    ))  # fmt: skip
+    batches = witness(run.model, run.steps)
+    if reads_rows(entry.world):  # the picture shows a row at the end
+        batches = next(each for each in candidates(run.model, run.steps) if _ends_with_rows(entry, named, each))
+    return _played(entry, Trace(world=entry.world, protocol=entry.protocol, steps=named, batches=batches))
+
+
+def _ends_with_rows(entry: Entry, steps: tuple[Step, ...], batches: Batches) -> bool:
+    trace = Trace(world=entry.world, protocol=entry.protocol, steps=steps, batches=batches)
+    return bool(play(trace, "model", factory("model")).answered[-1].get("snapshot"))
 
 
 def _played_again(entry: Entry, runs: Mapping[str, Trace]) -> Trace:

@@ -11,13 +11,17 @@ from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.kernel.reader import READER
 from nbcc.model.kernel.table import Write
 from nbcc.model.kernel.writer import WRITER
+from nbcc.model.machine.marks import mark
 from nbcc.model.mechanisms.archiving.mechanism import ARCHIVER
+from nbcc.model.mechanisms.conditions import DELETE, UPDATE, RowsRead, verb_of
 from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.log_compaction.rules import LogCompaction
 from nbcc.model.mechanisms.lost_answers import LostAnswerLimits
 from nbcc.model.mechanisms.metadata_table import HasMetadataTable
 from nbcc.model.mechanisms.queries import ANSWERED, QUERIER
 from nbcc.model.mechanisms.restores.mechanism import RESTORER
+from nbcc.model.promises.erased import row_survives_delete
+from nbcc.model.promises.isolation import lost_update
 from nbcc.simulator.components import is_dead
 
 Goal = Callable[[Model, Any], bool]
@@ -55,6 +59,22 @@ def a_write_succeeded_at_its_second_try(model: Model, state: Any) -> bool:
     """
     done = _writes(model, state)
     return len(done) == 2 and int(model.component(state, "clock")) > 2 * len(done)
+
+
+def a_row_survived_a_delete(model: Model, state: Any) -> bool:
+    """A delete by a condition found a row to delete, and a row that was written before the delete is still shown."""
+    return _changes(model, state) == [DELETE] and bool(row_survives_delete(model, None, None, state))
+
+
+def an_update_was_lost(model: Model, state: Any) -> bool:
+    """Two updates by a condition found the same row, and neither saw the other's."""
+    return _changes(model, state) == [UPDATE, UPDATE] and bool(lost_update(model, None, None, state))
+
+
+def _changes(model: Model, state: Any) -> list[str]:
+    """Return the verbs of the completed writes that were computed from rows that their writers had read."""
+    writes = (entry for entry in model.component(state, "published") if isinstance(entry, Write))
+    return [verb_of(model.world, write.actor) for write in writes if mark(write, RowsRead).seen]
 
 
 def a_reader_was_refused(model: Model, state: Any) -> bool:
@@ -176,6 +196,8 @@ GOALS: dict[str, Goal] = {
         a_write_completed_while_logs_became_one,
         a_query_settled_its_time_while_a_write_was_pending,
         a_dead_writers_announcement_was_committed,
+        a_row_survived_a_delete,
+        an_update_was_lost,
     )
 }
 

@@ -23,6 +23,7 @@ from ...machine.options import ProtocolOptions
 from ...machine.transition import Action, Args, Changes, Guard, transition
 from ...world import World
 from ..clustering import CLUSTERER, Into
+from ..conditions import READS_ROWS, groups_read, verb_of
 from ..copy_on_write import Onto, choose_bases, is_copy_on_write, newest_base
 from ..exactly_once import Resends
 from ..rollback.rules import Rollback
@@ -57,7 +58,7 @@ def touched_groups(world: World, protocol: ProtocolOptions, me: str, own: Writer
     """Return the file groups that a write changes or declares as read."""
     groups = world.groups_of(me, own.number)
     if protocol[Occ].conflict_reads == "checked":
-        groups = tuple(dict.fromkeys((*groups, *world.reads.get((me, own.number), ()))))
+        groups = tuple(dict.fromkeys((*groups, *(groups_read(world, me, own.number) or ()))))
     return groups
 
 
@@ -89,10 +90,12 @@ def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
 
 
 def sealing(composition: Composition, me: str) -> None:
-    """Let a writer record how many instants are completed when it requests an instant. With the option `timeline =
-    at_start`, the writer counts them again when it starts writing; with `reloaded`, whenever it puts a file.
+    """Let a writer record how many instants are completed when it requests an instant, or when it reads the rows from
+    which it computes its write. With the option `timeline = at_start`, the writer counts them again when it starts
+    writing; with `reloaded`, whenever it puts a file.
     """
-    requests = composition.select(REQUESTS, actors=[me]).extend(seal_timeline, "own_validation")
+    requests = composition.select(REQUESTS, actors=[me])
+    composition.select(begins_by(composition.world, me), actors=[me]).extend(seal_timeline, "own_validation")
     if composition.actors_of(CLUSTERER):
         requests.extend(find_clusterings, "own_into")
     if composition.protocol_of(me)[Occ].timeline == "at_start":
@@ -104,6 +107,11 @@ def sealing(composition: Composition, me: str) -> None:
         puts = composition.select(PUTS_FILE, actors=[me]).extend(reload_timeline, "own_validation")
         if is_copy_on_write(composition.world):
             puts.extend(reload_base, "own_onto")
+
+
+def begins_by(world: World, me: str) -> str:
+    """Return the tag of the transition since which completed writes conflict: the writer's read, or its request."""
+    return READS_ROWS if verb_of(world, me) else REQUESTS
 
 
 def seal_timeline(own_validation: Validation, published: tuple[Any, ...]) -> Changes:
@@ -163,7 +171,7 @@ def check(world: World) -> None:
 MECHANISM = Mechanism(
     compose=compose,
     check=check,
-    after=("exactly_once", "completion"),
+    after=("conditions", "exactly_once", "completion"),
     options=Occ,
     limits=Retries,
     actions=(

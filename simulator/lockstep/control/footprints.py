@@ -66,6 +66,24 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
     return sentences
 
 
+def without_later_listings(accesses: Iterable[Access], segments: Collection[tuple[str, int]]) -> list[Access]:
+    """Return the accesses without all listings of the timeline but the first in each of the segments (actor, step).
+
+    The actor reads as of the greatest completion time in its first listing. Every later listing shows all instants that
+    completed by this time, and the actor uses no other instant.
+    """
+    begun: set[tuple[str, int]] = set()
+    kept = []
+    for access in accesses:
+        segment = (access.actor, access.step)
+        lists = segment in segments and access.verb.startswith("list") and kind_of(access.path) == "timeline"
+        if not (lists and segment in begun):
+            kept.append(access)
+        if lists and access.verb == "list.end":
+            begun.add(segment)
+    return kept
+
+
 def unread_attempts(accesses: Iterable[Access]) -> set[str]:
     """Return the data files that several actors put for the same instant and that no actor has read.
 

@@ -34,6 +34,7 @@ class Harness:
         self.heartbeats = VirtualHeartbeats()
         self.accesses: list[Access] = []
         self.crashed: dict[str, int] = {}  # actor -> the step in which it died
+        self.settled_reads: set[tuple[str, int]] = set()  # the segments that read as of a settled time
         self.step = 0
         self.patience = patience
         self._started: dict[str, int] = {}

@@ -26,6 +26,7 @@ from ...observables import (
 from ...symbols import Symbols
 from ..mechanism import CRASH, FAULT, SPARK, MappingRow
 from ..systems import CannotStep, Impossible, Operation, System
+from .conditions import computed_batch, is_possible
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import MAPPING, by_action
 from .streams import expected_of_stream, progress_after
@@ -60,15 +61,17 @@ class PlayedHistory:
         self._rows: Mapping[str, MappingRow] = getattr(system, "rows_by_action", None) or by_action(mapping)
         self._running: dict[str, Operation] = {}
         self._started: dict[tuple[str, str], int] = {}
+        self._writing: dict[str, Batch | None] = {}  # the rows of each actor's newest operation
         self._seen: dict[str, tuple[Any, ...]] = {}
         self._progress: dict[str, int] = {}  # of each stream, as it has published it
         self.skipped: Counter[str] = Counter()  # reads that the system does not offer, by the reason
         self.symbols = Symbols(())  # symbols of the times so far
 
     def enabled(self) -> list[Step]:
-        """Return the steps that the model allows now. The system must be able to take every step that the model allows.
-        """
-        return list(self.model.enabled(self.state))
+        """Return the steps that the model allows now, and that the system must be able to take."""
+        steps = list(self.model.enabled(self.state))
+        writes_files = hasattr(self.system, "rows_by_action")
+        return [s for s in steps if not writes_files or is_possible(self.model, self.state, s, self.data)]
 
     def resolved(self, named: Step) -> Step:
         """Return a recorded step with clock ticks in place of symbols such as ``r1``. Raises KeyError for an unknown
@@ -182,7 +185,9 @@ class PlayedHistory:
         for argument, field in row.arguments:
             own = self.model.component(after, step.actor)
             args[argument] = field(self.model.world, step.actor) if callable(field) else field_of(own, field)
-        if batch := self._batches.get((step.actor, number)):
+        computed = computed_batch(self.model, self.state, step, self.data)
+        batch = self._writing[step.actor] = computed or self._batches.get((step.actor, number))
+        if batch:
             args["batch"] = batch
         return self.system.start(step.actor, row.operation, args)
 
@@ -234,11 +239,10 @@ class PlayedHistory:
             self.observed[-1][name] = sentences
 
     def _learn_data(self, step: Step, before: tuple[Any, ...], timeline: tuple[Any, ...]) -> None:
-        row = self._rows[step.action]
         earlier = {(action, requested) for action, _, requested, _ in before}
         pending = ((action, requested) for action, _, requested, completed in timeline if completed is None)
         new = {requested for action, requested in pending if (action, requested) not in earlier}
-        batch = self._batches.get((step.actor, self._started.get((step.actor, row.operation), 0)))
+        batch = self._writing.get(step.actor)
         if batch and len(new) == 1:
             self.data[new.pop()] = as_written(batch)
 

@@ -49,7 +49,7 @@ from ...observables import Batch, refused
 from ..control.calls import parsed
 from ..control.clock import ReadOnlyClock, instant_of, tick_of
 from ..control.conductor import Task
-from ..control.footprints import violations
+from ..control.footprints import violations, without_later_listings
 from ..control.foreign_writer import foreign_storage
 from ..control.harness import Handle, Harness
 from ..control.lock import ObserversLock
@@ -62,7 +62,7 @@ from .engine_hints import without_hints
 from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
 from .protocol import CannotStep
-from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
+from .rows import READ_FIRST, columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
 from .streams import EngineStreams
 
 MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMISTIC, "single_writer": SINGLE_WRITER}
@@ -131,7 +131,9 @@ class EngineSystem:
         config = self._opened_by(actor, 0 if operation == ALTERS else added)
         if operation == ALTERS:
             arguments["schema"] = schema_of(self.world, added)
-        if batch := arguments.pop("batch", None):
+        if operation in READ_FIRST:
+            arguments = READ_FIRST[operation](arguments["batch"])
+        elif batch := arguments.pop("batch", None):
             config = replace(config, max_log_bytes=1) if is_rolled(batch) else config
             arguments |= self._write_arguments(actor, batch, added)
         if "partitions" in arguments:
@@ -220,7 +222,7 @@ class EngineSystem:
         """
         if self.world[LostLocks].lock_losses:
             return []
-        accesses = self.harness.accesses
+        accesses = without_later_listings(self.harness.accesses, self.harness.settled_reads)
         if self.rules.completion_time == "outside_lock":  # then a time has its own step
             accesses = [access for access in accesses if access.verb != "clock.take"]
         return violations(without_hints(accesses, self.rules), self.harness.crashed)

@@ -8,6 +8,7 @@ from typing import Any, Final, Protocol
 from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.model import Query
 from nbcc.model.answers import KINDS
+from nbcc.model.mechanisms.conditions import FINDS
 from nbcc.model.mechanisms.lock_wait import WRITER_STOPS_WAITING
 from nbcc.model.mechanisms.lost_answers import ANSWER_IS_LOST, ANSWER_TO_DECISION_IS_LOST
 
@@ -47,6 +48,8 @@ class EngineOperation:
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
         if "seen" in args:
             self.handle.shows = self.handle.still_shows = _only(args["seen"])
+        if action in FINDS.values():
+            self.system.harness.settled_reads.add((self.task.actor, self.system.harness.step))
         self.handle.own_clock.ahead = args.get("ahead", 0)
         row = self.system.rows_by_action[action]
         self.handle.loses_answer = _several(row.ends_after) if action in LOST_ANSWERS else ()

@@ -50,7 +50,7 @@ def from_mapping(given: Mapping[str, Any]) -> SearchBound:
     Raises:
         ValueError: If a field is unknown; the message suggests the most similar field.
     """
-    sections = ("actors", "actor", "limits", "table")
+    sections = ("actors", "actor", "limits", "table", "writes")
     refuse_unknown(given, (*sections, "depth", "matrix", "reduced"), "specs/verdicts.toml [[bound]]")
     if (depth := given.get("depth", "quick")) not in DEPTHS:
         raise ValueError(f"specs/verdicts.toml [[bound]]: depth = {depth!r}; {nearest(str(depth), DEPTHS)}")

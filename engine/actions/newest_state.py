@@ -7,11 +7,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..actions import as_of
 from ..config import TableConfig
 from ..context import Context
 from ..reads.selection import Where
 from ..reads.travel import settled
+from . import as_of
 
 
 def state_of(context: Context) -> str | None:
@@ -28,8 +28,7 @@ def rows_at(
     partitions: Collection[str] | None = None,
 ) -> Any:
     """Return the rows as of `time` without Hudi's meta columns, as a DataFrame if the table was opened with Spark. At
-    the
-    time None the table has no rows.
+    the time None the table has no rows.
     """
     wanted = list(columns) or config.schema.names
     if time is not None:
