@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Final
 
 from .errors import CannotRun
@@ -21,9 +22,29 @@ EXTRAS: Final = {
 """Top-level modules of the optional distributions; the base tier imports none of them."""
 
 
+NEEDED_BY: Final = {
+    "spark": "the engine on Spark, check --on spark, demo",
+    "viz": "plots, notebooks",
+    "zookeeper": "tables locked by ZooKeeper",
+    "test": "check, nbcc.testing, copies of tables of version 6",
+    "proof": "prove",
+    "workload": "simulate",
+}
+"""What each extra is for."""
+
+
 def install(extra: str) -> str:
     """Return the command that installs an extra of nbcc."""
     return f"pip install 'nbcc[{extra}]'"
+
+
+def missing_extras() -> dict[str, list[str]]:
+    """Return the extras of which a module is not installed: extra -> its missing modules."""
+    missing: dict[str, list[str]] = {extra: [] for extra in EXTRAS.values()}
+    for module, extra in EXTRAS.items():
+        if find_spec(module) is None:
+            missing[extra].append(module)
+    return {extra: modules for extra, modules in missing.items() if modules}
 
 
 def missing_extra(error: ImportError) -> CannotRun | None:

@@ -23,19 +23,19 @@ def printable(text: str) -> str:
     return "".join(_escaped(each) if unicodedata.category(each) in _HIDDEN else each for each in text)
 
 
-def folded(lines: Iterable[str]) -> Iterator[str]:
-    """Yield the lines as `printable` text, each folded after at most 80 columns between two words. The rest of a folded
-    line is indented deeper. A path or another word is never divided, so it may be longer.
+def folded(lines: Iterable[str], columns: int = COLUMNS) -> Iterator[str]:
+    """Yield the lines as `printable` text, each folded after at most so many columns between two words. The rest of a
+    folded line is indented deeper. A path or another word is never divided, so it may be longer.
     """
     for line in map(printable, lines):
-        if len(line) <= COLUMNS:
+        if len(line) <= columns:
             yield line
             continue
         text = line.lstrip(" ")
         indent = " " * (len(line) - len(text))
         yield from textwrap.wrap(
             text,
-            COLUMNS,
+            columns,
             initial_indent=indent,
             subsequent_indent=f"{indent}  ",
             break_long_words=False,

@@ -9,11 +9,14 @@ from typing import Final, NamedTuple
 from nbcc.engine.config.hudi_options import ANY, OF_TABLE, ValueRule, option_of
 from nbcc.engine.config.maintenance import ALIASES, INLINE
 from nbcc.engine.config.options import OPTIONS
+from nbcc.engine.data_source.options import OF_WRITE, READ
 from nbcc.model.protocol import choices
 
 from ..lockstep.explain import Explanation, names
 from ..lockstep.explain import explain as explain_name
 from .diagnostics import RULES, Rule, filled
+
+HUDI: Final = "hoodie."
 
 
 class Cause(NamedTuple):
@@ -103,7 +106,7 @@ def explain(name: str) -> tuple[Explanation, ...]:
     for rule in RULES:
         if rule.name == asked:
             return (_diagnostic(rule),)
-    if asked.startswith("hoodie."):
+    if asked.startswith(HUDI):
         return (_option(asked),)
     return explain_name(_option_with(asked) or name)
 
@@ -123,11 +126,15 @@ def _option(name: str) -> Explanation:
         return Explanation(name, kind, f"nbcc uses it as the argument {arguments[name]} of Table.create", source)
     if (current := ALIASES.get(name, name)) in needed:
         return Explanation(name, kind, f"nbcc uses it, with {needed[current]} as its value", source)
+    of_format = [each for each in (*READ, *OF_WRITE) if each.startswith(HUDI)]
+    if name in of_format:
+        return Explanation(name, kind, "the data source uses it", "docs/options.md")
     option = option_of(name)
-    near = get_close_matches(name, [*arguments, *needed], 1, 0.9)
-    if option is None or (near and name not in option.names):
-        hint = f"did you mean {near[0]}" if near else "nbcc ignores options of Hudi that it does not know"
-        raise ValueError(f"no option of Hudi that nbcc knows is called {name!r}; {hint}")
+    near = get_close_matches(name, [*arguments, *needed, *of_format], 1, 0.9)
+    if near and (option is None or name not in option.names):
+        raise ValueError(f"no option of Hudi that nbcc knows is called {name!r}; did you mean {near[0]}")
+    if option is None:
+        return Explanation(name, kind, "nbcc does not know it, and ignores it with a line in the log", source)
     lines = [f"{', '.join(rule.values).replace(ANY, 'all other values')}: {_done(rule)}" for rule in option.rules]
     return Explanation(name, kind, "nbcc reads it by its meaning, value by value", source, tuple(lines))
 

@@ -79,8 +79,9 @@ def _sections() -> Iterable[Section]:
 
 
 @click.command(cls=Teaching, sections=_sections, short_help="Random interleavings of the engine against the model.")
-@click.argument("world", required=False)
-@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the protocol.")
+@click.argument("world", required=False, shell_complete=names.completes("worlds"))
+@click.option("--protocol", default="default", show_default=True, shell_complete=names.completes("protocols"),
+              help="Name or .toml file of the protocol.")  # fmt: skip
 @click.option(
     "--on",
     "systems",

@@ -7,6 +7,8 @@ import dataclasses
 import json
 import math
 import os
+import shutil
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,7 +16,7 @@ from typing import Any, TypeVar
 
 import click
 
-from nbcc.engine.terminal import printable
+from nbcc.engine.terminal import folded, printable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -142,17 +144,20 @@ def users_words() -> Iterator[None]:
         raise click.ClickException(str(error)) from error
 
 
-def echo(*lines: str, err: bool = False) -> None:
+def echo(*lines: str, err: bool = False, whole: bool = False) -> None:
     """Print lines of text. A line may contain names and values of strangers: their control characters and line breaks
     are printed as escapes. No other function of the command line prints.
+
+    On a terminal, a line that is wider than the terminal is folded between two words, unless `whole` is True.
     """
-    for line in lines:
+    on_terminal = (sys.stderr if err else sys.stdout).isatty()
+    for line in folded(lines, shutil.get_terminal_size().columns) if on_terminal and not whole else lines:
         click.echo(printable(line), err=err)
 
 
 def answer(document: dict[str, Any]) -> None:
     """Print a JSON document, with its format number, as the output of the command."""
-    echo(*json.dumps({"format": 1, **document}, indent=2, ensure_ascii=False).split("\n"))
+    echo(*json.dumps({"format": 1, **document}, indent=2, ensure_ascii=False).split("\n"), whole=True)
 
 
 Section = tuple[str, Iterable[tuple[str, str]]]

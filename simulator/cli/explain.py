@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from . import names
 from .command import answer, debug_option, echo, json_option, module_option, traces_option, users_words
 from .outcome import Exit
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command(short_help="The meaning of a name, its source, and the smallest run that shows it.")
-@click.argument("name")
+@click.argument("name", shell_complete=names.completes(*names.KINDS))
 @traces_option
 @module_option
 @json_option

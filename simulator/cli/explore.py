@@ -47,9 +47,11 @@ ONE_PROCESS = "one search is one process; 'nbcc verdicts' takes --workers and --
     cls=Teaching, sections=_sections, elsewhere={"--workers": ONE_PROCESS, "--on": ONE_PROCESS},
     short_help="Every interleaving of a small world, up to its limits.",
 )  # fmt: skip
-@click.argument("world")
-@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of the protocol.")
-@click.option("--promise", "promises", multiple=True, metavar="NAME", help="Check this promise only; may be repeated.")
+@click.argument("world", shell_complete=names.completes("worlds"))
+@click.option("--protocol", default="default", show_default=True, shell_complete=names.completes("protocols"),
+              help="Name or .toml file of the protocol.")  # fmt: skip
+@click.option("--promise", "promises", multiple=True, metavar="NAME", shell_complete=names.completes("promises"),
+              help="Check this promise only; may be repeated.")  # fmt: skip
 @click.option(
     "--max-states",
     type=WholeNumber(min=1),

@@ -50,7 +50,7 @@ def _sections() -> Iterable[Section]:
 
 
 @click.command(cls=Teaching, sections=_sections, short_help="What a protocol breaks, compared with another one.")
-@click.argument("protocol")
+@click.argument("protocol", shell_complete=names.completes("protocols"))
 @click.option("--against", metavar="NAME", help="Compare with this protocol.  [default: the one that PROTOCOL extends]")
 @click.option("--promise", "promises", multiple=True, metavar="NAME", help="Judge this promise only; may be repeated.")
 @click.option("--world", "worlds", multiple=True, metavar="NAME",

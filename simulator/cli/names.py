@@ -5,6 +5,10 @@ computed when it is first used.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+
+from click import Context, Parameter
+from click.shell_completion import CompletionItem
 
 Row = tuple[str, str]
 
@@ -57,6 +61,17 @@ def scenarios() -> list[Row]:
     return [(name, scenario.load(name).about) for name in scenario.names()]
 
 
+def traces() -> list[Row]:
+    from importlib.resources import files
+
+    from nbcc.simulator import trace
+
+    from .command import TRACES
+
+    folders = (Path(TRACES), Path(str(files("nbcc") / "specs" / "traces")))
+    return [(path.stem, trace.load(path).title) for folder in folders for path in sorted(folder.glob("*.json"))]
+
+
 KINDS: dict[str, Callable[[], list[Row]]] = {
     "worlds": worlds,
     "protocols": protocols,
@@ -66,3 +81,18 @@ KINDS: dict[str, Callable[[], list[Row]]] = {
     "mechanisms": mechanisms,
     "findings": findings,
 }
+
+
+def completes(*kinds: str) -> Callable[[Context, Parameter, str], list[CompletionItem]]:
+    """Return the function by which a shell completes an argument: with names of these kinds, each with its meaning, and
+    otherwise with files.
+    """
+
+    def complete(ctx: Context, param: Parameter, incomplete: str) -> list[CompletionItem]:
+        rows = [row for kind in kinds for row in COMPLETED[kind]() if row[0].startswith(incomplete)]
+        return [CompletionItem(name, help=about) for name, about in rows] or [CompletionItem(incomplete, type="file")]
+
+    return complete
+
+
+COMPLETED = {**KINDS, "scenarios": scenarios, "traces": traces}

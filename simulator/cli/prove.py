@@ -26,7 +26,8 @@ def _sections() -> Iterable[Section]:
 
 
 @click.command(cls=Teaching, sections=_sections, short_help="Promises proved for any number of actors.")
-@click.option("--protocol", default="default", show_default=True, help="Name or .toml file of a protocol.")
+@click.option("--protocol", default="default", show_default=True, shell_complete=names.completes("protocols"),
+              help="Name or .toml file of a protocol.")  # fmt: skip
 @click.option("--promise", "promises", multiple=True, metavar="NAME", help="Only this promise; may be repeated.")
 @click.option("--svg", type=FileToWrite(), metavar="FILE", help="Draw the first counterexample into this file.")
 @json_option

@@ -36,13 +36,14 @@ def _sections() -> Iterable[Section]:
 
 
 @click.command(cls=Teaching, sections=_sections, short_help="Play a saved interleaving on the model or on the engine.")
-@click.argument("trace")
+@click.argument("trace", shell_complete=names.completes("traces"))
 @click.option("--on", "systems", multiple=True, metavar="SYSTEM",
               help="model, engine, s3, spark, hudi, or package.module:factory; may be repeated.  "
                    "[default: model, or those of --system]"
 )  # fmt: skip
 @system_option
-@click.option("--protocol", help="Play the steps under this protocol instead of the trace's.")
+@click.option("--protocol", shell_complete=names.completes("protocols"),
+              help="Play the steps under this protocol instead of the trace's.")  # fmt: skip
 @click.option(
     "--expect", type=click.Choice([*EXPECTED]), help="Exit with 0 if every system has this verdict, else with 1."
 )

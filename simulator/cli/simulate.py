@@ -36,7 +36,7 @@ def _sections() -> Iterable[Section]:
 
 
 @click.command(cls=Teaching, sections=_sections, short_help="What many writers on one table would cost, by mode.")
-@click.argument("scenario", required=False)
+@click.argument("scenario", required=False, shell_complete=names.completes("scenarios"))
 @click.option(
     "--mode", type=click.Choice(["nbcc", "occ", "single", "all"]), default="all", show_default=True,
     help="Concurrency: non-blocking, optimistic, or one writer that writes what all would write.",

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
+from . import names
 from .command import Teaching, debug_option, echo, module_option, users_words
 from .outcome import Exit
 
 
 @click.command(cls=Teaching, short_help="The specification of a protocol as a page.")
-@click.option("--protocol", default="default", show_default=True,
+@click.option("--protocol", default="default", show_default=True, shell_complete=names.completes("protocols"),
               help="Name (`nbcc list protocols`) or .toml file of the protocol.")  # fmt: skip
 @click.option("--diff", "other", metavar="NAME", help="Also write a page of what this protocol does otherwise.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), required=True, metavar="DIR",

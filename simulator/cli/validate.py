@@ -88,7 +88,7 @@ def command(
     if as_json:
         answer(report.to_mapping())
     elif form:
-        echo(*formatted(form, report, report.health).split("\n"))
+        echo(*formatted(form, report, report.health).split("\n"), whole=True)
     else:
         echo(*render(report).split("\n"))
     echo(storage.summary(), err=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import ceil
+from textwrap import wrap
 from typing import Any, Final, NamedTuple
 
 from .costs import Calibration
@@ -13,7 +15,9 @@ from .scenario import Mode, Scenario
 from .summary import LINES, Figure, Line, bottleneck, falls_behind, figures, phase_shares, warnings, writer_figures
 
 Runs = Mapping[Mode, Sequence[Measures]]
-WORDS: Final = 58  # the width of the column of words
+COLUMNS: Final = 80
+LEAST_WORDS: Final = 38
+"""The least width of the column of words; the words of a row may take several lines."""
 
 
 class IntervalReport(NamedTuple):
@@ -42,20 +46,7 @@ def text(
     )
     if past is not None:
         yield _of_the_past(past)
-    yield ""
-    tables = [figures(measured) for block in blocks for measured in block.runs.values()]
-    width = 12 if seeds == 1 else 22
-    first = [] if past is None else ["recorded"]
-    if len(blocks) > 1:
-        spans = "".join(f"{interval(block.every):>{width * len(block.runs)}}" for block in blocks)
-        yield f"{'':{WORDS + width * len(first)}}{spans}"
-    heads = first + [mode for block in blocks for mode in block.runs]
-    yield f"{'':{WORDS}}{''.join(f'{head:>{width}}' for head in heads)}"
-    for line in LINES:
-        cells = [_past_cell(past, line)] if past is not None else []
-        cells += [_cell(of_mode[line.name], line.digits) for of_mode in tables]
-        yield f"{line.words:{WORDS}}{''.join(f'{cell:>{width}}' for cell in cells)}  {line.unit}".rstrip()
-    yield from _by_writers(blocks, width, len(first))
+    yield from _tables(blocks, past)
     yield ""
     for block in blocks:
         about = f", {interval(block.every)}" if len(blocks) > 1 else ""
@@ -96,19 +87,59 @@ def _cell(figure: Figure, digits: int) -> str:
     return f"{figure.median:,.{digits}f}" + (f" \u00b1{half:,.{digits}f}" if half else "")
 
 
-def _by_writers(blocks: Sequence[IntervalReport], width: int, skipped: int) -> Iterator[str]:
-    """Yield lines with commits, attempts and latency for each group of writers, if the scenario has several groups. The
-    first `skipped` columns of each line contain "-".
-    """
+class Row(NamedTuple):
+    """One row of the report: its words with the unit, and a cell for each column."""
+
+    words: str
+    cells: Sequence[str]
+
+
+def _tables(blocks: Sequence[IntervalReport], past: Recorded | None) -> Iterator[str]:
+    """Yield the lines of the tables. Columns that do not fit into `COLUMNS` begin another table."""
     columns = [(mode, measured) for block in blocks for mode, measured in block.runs.items()]
+    heads = [*([] if past is None else ["recorded"]), *(mode for mode, _ in columns)]
+    spans = [interval(block.every) if len(blocks) > 1 else "" for block in blocks for _ in block.runs]
+    spans = [*[""] * (len(heads) - len(spans)), *spans]
+    rows = [*_rows(columns, past), *_by_writers(columns, len(heads) - len(columns))]
+    width = max(8, *(2 + len(cell) for row in rows for cell in row.cells))
+    fit = max(1, (COLUMNS - LEAST_WORDS) // width)
+    at_once = ceil(len(heads) / ceil(len(heads) / fit))
+    for first in range(0, len(heads), at_once):
+        here = slice(first, first + at_once)
+        words = COLUMNS - width * len(heads[here])
+        yield ""
+        if any(spans[here]):
+            firsts = [span if span not in spans[first:n] else "" for n, span in enumerate(spans)]
+            yield _aligned("", firsts[here], words, width)
+        yield _aligned("", heads[here], words, width)
+        for row in rows:
+            *above, last = wrap(row.words, words - 1)
+            yield from above
+            yield _aligned(last, row.cells[here], words, width)
+
+
+def _aligned(text: str, cells: Sequence[str], words: int, width: int) -> str:
+    return f"{text:{words}}{''.join(f'{cell:>{width}}' for cell in cells)}".rstrip()
+
+
+def _rows(columns: Sequence[tuple[Mode, Sequence[Measures]]], past: Recorded | None) -> Iterator[Row]:
+    tables = [figures(measured) for _, measured in columns]
+    for line in LINES:
+        cells = [_past_cell(past, line)] if past is not None else []
+        cells += [_cell(of_mode[line.name], line.digits) for of_mode in tables]
+        yield Row(f"{line.words}, {line.unit}" if line.unit else line.words, cells)
+
+
+def _by_writers(columns: Sequence[tuple[Mode, Sequence[Measures]]], skipped: int) -> Iterator[Row]:
+    """Yield rows with commits, attempts and latency for each group of writers, if the scenario has several groups. The
+    first `skipped` cells of each row are "-".
+    """
     kinds = {name: None for mode, measured in columns if mode != "single" for name in measured[0].by_writer}
-    if len(kinds) < 2:
-        return
-    for kind in kinds:
+    for kind in kinds if len(kinds) > 1 else ():
         groups = [writer_figures(measured, kind) for _, measured in columns]
         for place, (words, digits) in enumerate((("commits in all", 0), ("attempts for each", 1), ("median, s", 2))):
             cells = ["-"] * skipped + [f"{group[place]:,.{digits}f}" if group else "-" for group in groups]
-            yield f"{f'{kind}: {words}':{WORDS}}{''.join(f'{cell:>{width}}' for cell in cells)}"
+            yield Row(f"{kind}: {words}", cells)
 
 
 def document(
