@@ -11,32 +11,49 @@ from typing import Final
 from nbcc.engine.audit import Inventory
 from nbcc.engine.audit.amounts import size
 from nbcc.engine.audit.inventory_text import warning
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
 
 from .slices import slices
-from .style import css_variables
-from .svg import svg
-from .table_scene import TimeNames, files, times
+from .style import WRITERS, by_variables, css_variables
+from .svg import SANS, svg
+from .table_scene import TimeNames, clock, files, times
 from .timeline import timeline
 
+SCALE: Final = 1.4
 MOST_INSTANTS: Final = 60
 """Bars that can be distinguished in the picture; the table below it has all instants."""
 
-_CSS: Final = """
-body{margin:1.5rem;background:var(--paper);color:var(--ink);font:14px/1.45 system-ui,sans-serif}
-h1{font-size:1.25rem;margin:0}h2{font-size:1rem;margin:1.6rem 0 .5rem}
-p{margin:.2rem 0;color:var(--muted)}
-.scroll{overflow-x:auto}
-table{border-collapse:collapse;font-variant-numeric:tabular-nums}
-th,td{text-align:left;padding:.15rem .9rem .15rem 0;border-bottom:1px solid var(--line);white-space:nowrap}
-th{color:var(--muted);font-weight:500}
-svg{border-radius:6px;margin-bottom:.6rem}
+KINDS: Final = [WRITER.name] * len(WRITERS) + [COMPACTOR.name]
+"""The actors whose hues a picture of a table may have."""
+
+_CSS: Final = f"""
+* {{ box-sizing: border-box; margin: 0; }}
+body {{ background: var(--paper); color: var(--ink); font: 13px/1.45 {SANS}; padding: 18px 28px; max-width: 1560px;
+  margin: 0 auto; }}
+h1 {{ font-size: 21px; line-height: 1.32; font-weight: 600; letter-spacing: -.012em; margin: 6px 0 2px; }}
+h2 {{ font-size: 13px; font-weight: 600; margin: 22px 0 6px; }}
+p, dt, summary {{ color: var(--muted); overflow-wrap: anywhere; }}
+dl {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr)); gap: 10px 20px; margin: 14px 0 0;
+  padding: 12px 16px; background: var(--panel); border-radius: 8px; }}
+dt {{ font-size: 11px; }}
+dd {{ font-size: 15px; font-weight: 600; font-variant-numeric: tabular-nums; }}
+.scroll {{ overflow-x: auto; padding-bottom: 6px; scrollbar-width: thin; }}
+.scroll::-webkit-scrollbar {{ height: 8px; }}
+.scroll::-webkit-scrollbar-thumb {{ background: var(--faint); border-radius: 4px; }}
+details {{ margin-top: 10px; }}
+summary {{ cursor: pointer; }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin-top: 6px; }}
+th, td {{ text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--line); white-space: nowrap; }}
+th {{ color: var(--muted); font-size: 11px; font-weight: 400; }}
+@media (max-width: 640px) {{ body {{ padding: 14px; }} }}
 """
 
 
 def page_of(inventory: Inventory) -> str:
     title, names = f"{inventory.name}: timeline and file slices", TimeNames(inventory)
     pictures = (timeline(times(names, inventory, MOST_INSTANTS)), slices(files(names, inventory)))
-    lines, groups = (svg(picture, width=round(picture.width * 1.4)) for picture in pictures)
+    lines, groups = (by_variables(svg(picture, width=round(picture.width * SCALE)), KINDS) for picture in pictures)
     instants = (
         (
             names.name(i.requested), i.requested, names.name(i.completed) if i.completed else "", i.completed or "",
@@ -48,14 +65,14 @@ def page_of(inventory: Inventory) -> str:
         [
             f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
             '<meta name="viewport" content="width=device-width,initial-scale=1">',
-            f"<style>{css_variables([])}{_CSS}</style></head><body>",
+            f"<style>{css_variables(KINDS)}{_CSS}</style></head><body>",
             *_head(inventory),
             f'<h2>Timeline</h2><div class="scroll">{lines}</div>',
-            *_table(("", "requested", "", "completed", "action", "state", "files", "size"), instants),
-            f"<h2>File slices, {size(sum(piece.size for piece in inventory.slices))}</h2>",
-            f'<div class="scroll">{groups}</div>',
-            *_table(("partition", "file group", "barrier", "role", "file", "completed", "size"), _files(inventory)),
+            f'<h2>File slices</h2><div class="scroll">{groups}</div>',
             *_rest(inventory),
+            *_folded("All instants", ("", "requested", "", "completed", "action", "state", "files", "size"), instants),
+            *_folded("All files", ("partition", "file group", "barrier", "role", "file", "completed", "size"),
+                     _files(inventory)),
             "</body></html>",
         ]
     )
@@ -70,6 +87,29 @@ def _head(inventory: Inventory) -> Iterator[str]:
     if inventory.as_of:
         yield f"<p>as of {escape(inventory.as_of)}</p>"
     yield from (f"<p>{escape(notice)}</p>" for notice in inventory.notices)
+    cells = (f"<div><dt>{escape(words)}</dt><dd>{escape(value)}</dd></div>" for words, value in _summary(inventory))
+    yield f"<dl>{''.join(cells)}</dl>"
+
+
+def _summary(inventory: Inventory) -> Iterator[tuple[str, str]]:
+    """Yield what a reader wants to know first, as words and a value."""
+    pending = [instant for instant in inventory.instants if instant.completed is None]
+    groups = {(piece.partition, piece.file_group) for piece in inventory.slices}
+    yield "completed instants", f"{len(inventory.instants) - len(pending):,}"
+    yield "pending instants", f"{len(pending):,}"
+    yield "partitions", f"{len({partition for partition, _ in groups}):,}"
+    yield "file groups", f"{len(groups):,}"
+    yield "files", f"{sum(len(piece.files) for piece in inventory.slices):,}"
+    yield "size", size(sum(piece.size for piece in inventory.slices))
+    yield "damaged files", f"{len(inventory.faults):,}"
+    if newest := max((instant.completed for instant in inventory.instants if instant.completed), default=None):
+        yield "newest completion, UTC", clock(newest)
+
+
+def _folded(words: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"<details><summary>{escape(words)}</summary>"
+    yield from _table(head, rows)
+    yield "</details>"
 
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:

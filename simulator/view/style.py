@@ -73,6 +73,18 @@ def hues(kinds: list[str]) -> list[Hue]:
     return [hue_of(kind, kinds[:place].count(kind)) for place, kind in enumerate(kinds)]
 
 
+def by_variables(markup: str, kinds: list[str]) -> str:
+    """Return SVG markup in which the colours of the light theme are the variables of `css_variables(kinds)`, so that a
+    picture in a page follows the theme.
+    """
+    names = {light: name for name, (light, _) in {**SURFACES, "red": RED}.items()}
+    for place, hue in enumerate(hues(kinds)):
+        names = {hue.light: f"hue-{place}", hue.ink: f"ink-{place}", **names}
+    for color, name in names.items():
+        markup = markup.replace(f'"{color}"', f'"var(--{name})"')
+    return markup
+
+
 def css_variables(kinds: list[str]) -> str:
     """Return the CSS variables of the light and the dark theme: ``--paper``, ``--ink``, ``--red``, ..., and for each
     actor ``--hue-N``, ``--on-N`` and ``--ink-N``.

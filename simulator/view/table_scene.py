@@ -106,9 +106,10 @@ def times(names: TimeNames, seen: Inventory, most: int = MOST_INSTANTS) -> Times
     lanes = sorted({names.lane_of[i.requested] for i in instants}, key=lambda lane: (lane[0] != "writes", lane))
     shared, labels = shortened_times(columns)
     left_out = len(seen.instants) - len(instants)
-    captions = [f"UTC {shared}" if shared else "", f"{left_out} earlier instants are not shown" if left_out else ""]
+    earlier = f"{left_out} earlier instants are not shown" if left_out else ""
+    captions = [f"UTC {shared}" if shared else "", "times in their order, at equal distances", earlier]
     return Times(
-        axis="clock",
+        axis="ordinal",
         columns=tuple(labels),
         lanes=tuple(Lane("" if number else kind, _hue_of(kind, number)) for kind, number in lanes),
         bars=tuple(_bar(names, instant, columns, lanes) for instant in instants),

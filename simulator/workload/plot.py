@@ -31,6 +31,8 @@ STYLES: Final[Mapping[Mode, Mapping[str, Any]]] = {
 PHASE_COLORS: Final = (
     "#dfe3e7", "#a63603", "#e6550d", "#fdae6b", "#fdd0a2", "#56b4e9", "#009e73", "#a8508a", "#c6dbef",
 )  # fmt: skip
+LEGEND_COLUMNS: Final = 4
+LABEL_HEIGHT: Final = 10.0  # in points
 Factors = Sequence[float]
 FACTORS: Final[Factors] = (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
 SWEEP_HOURS: Final = 2.0  # the longest simulated time of a run of the sweep
@@ -73,6 +75,8 @@ def draw(
     draw_phases(phases, runs)
     figure.suptitle(f"{scenario.name}: {scenario.about}", x=0.02, ha="left", fontsize=12)
     figure.tight_layout(rect=(0, 0, 1, 0.97))
+    for axes in (throughput, latency, logs):
+        label_lines(axes)
     figure.savefig(path)
     plt.close(figure)
 
@@ -91,7 +95,7 @@ def draw_writers(
     ax.set_xscale("log")
     writers = sorted({writers for points in swept.values() for writers, _ in points})
     ax.set_xticks(writers, [f"{count:,}" for count in writers])
-    ax.set_xlabel("writers")
+    ax.set_xlabel("writers, logarithmic scale")
     if log:
         ax.set_yscale("log")
         ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
@@ -121,16 +125,51 @@ def draw_phases(ax: Axes, runs: Mapping[Mode, Sequence[Measures]]) -> None:
         for phase, color in zip(PHASES, PHASE_COLORS, strict=True):
             width = 100 * shares[phase] / total
             ax.barh(place, width, left=left, color=color, label=phase if place == 0 else None)
-            if width > 8:
-                ax.text(left + width / 2, place, f"{shares[phase]:.3g} s", ha="center", va="center", fontsize=8)
+            words = seconds(shares[phase])
+            if width > 1.5 * len(words):  # each letter takes about 1.3 % of the axis
+                ax.text(left + width / 2, place, words, ha="center", va="center", fontsize=8, color=_text_on(color))
             left += width
     ax.set_yticks(range(len(runs)), [*runs])
     ax.invert_yaxis()
     ax.set_xlim(0, 100)
     ax.set_xlabel("% of the time of a commit")
     ax.set_title("where the time of a commit goes", loc="left", fontsize=10)
-    ax.legend(ncols=4, fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18))
+    signs, names = ax.get_legend_handles_labels()
+    by_row = [place for column in range(LEGEND_COLUMNS) for place in range(column, len(names), LEGEND_COLUMNS)]
+    ax.legend([signs[place] for place in by_row], [names[place] for place in by_row], ncols=LEGEND_COLUMNS, fontsize=8,
+              frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.18))  # fmt: skip
     ax.spines[["top", "right"]].set_visible(False)
+
+
+def seconds(value: float) -> str:
+    """Return a duration as text, such as ``1,370 s`` or ``0.35 s``."""
+    return f"{value:,.0f} s" if value >= 100 else f"{value:.2g} s" if value < 1 else f"{value:.3g} s"
+
+
+def _text_on(color: str) -> str:
+    """Return the colour of text on a bar: white on dark colours, as WCAG 2 computes the luminance."""
+    from matplotlib.colors import to_rgb
+
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(color)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    return "#ffffff" if luminance < 0.18 else "#1b1f24"
+
+
+def label_lines(ax: Axes) -> None:
+    """Write the name of each line at its right end, in the colour of the line, and no name over another. Call it when
+    the size and the limits of the axes are final.
+    """
+    drawn: list[tuple[Any, Any]] = [(line, line.get_xydata()) for line in ax.lines]
+    ends = [(line, *points[-1]) for line, points in drawn if len(points)]
+    if legend := ax.get_legend():
+        legend.remove()
+    free = float("-inf")
+    for line, x, y in sorted(ends, key=lambda end: end[2]):
+        at = ax.transData.transform((x, y))[1] * 72 / ax.figure.dpi
+        free = max(at, free + LABEL_HEIGHT)
+        ax.annotate(str(line.get_label()), (x, y), (6, free - at), textcoords="offset points", fontsize=8, va="center",
+                    color=line.get_color(), annotation_clip=False)  # fmt: skip
+    ax.margins(x=0.12)
 
 
 def _finish(ax: Axes, words: str) -> None:
