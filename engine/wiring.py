@@ -11,7 +11,7 @@ from .config.opening import Listing, OpenOptions
 from .context import Context
 from .data.jobs import InProcessJobs, Jobs
 from .definition import load as definition
-from .lock import InProcessLock, RefusedLock
+from .lock import InProcessLock
 from .lock.providers import BETWEEN_MACHINES, UnresolvedLock, lock_of, provider_of
 from .names import RandomNames
 from .rules import NBCC
@@ -53,9 +53,7 @@ def coordinated(context: Context, config: TableConfig) -> Context:
         skew = SHARED_SKEW_MS
     splits = agreed.requests_without_lock
     clock = context.clock if skew is None and not splits else WallClock(skew or ONE_CLOCK_MS, splits=splits)
-    lock = context.lock if has_lock else lock_of(context.storage, agreed)
-    if agreed.decision == "free":
-        lock = RefusedLock(context.storage.url)
+    lock = context.lock if has_lock and agreed.decision != "free" else lock_of(context.storage, agreed)
     rules = replace(context.rules, decision=agreed.decision, requests=agreed.requests)
     return replace(context, clock=clock, lock=lock, rules=rules, heartbeat_interval=agreed.heartbeat_interval)
 

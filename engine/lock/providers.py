@@ -12,7 +12,7 @@ from .between_processes import BetweenProcesses
 from .hudi_file import HudiFileLock
 from .in_process import InProcessLock
 from .numbered import NumberedLock
-from .protocol import Lock
+from .protocol import Lock, RefusedLock
 from .single_process import SingleProcessLock
 from .storage_lock import StorageLock
 from .zookeeper import ZookeeperLock
@@ -46,8 +46,12 @@ def provider_of(storage: Storage, agreed: Coordination) -> str:
 
 def lock_of(storage: Storage, agreed: Coordination) -> Lock:
     """Return the lock object of a table, according to its coordination options `agreed`. Leases and numbered locks
-    store their files in the table's own storage.
+    store their files in the table's own storage. The lock of a table whose writers take none cannot be acquired.
     """
+    return RefusedLock(storage.url) if agreed.decision == "free" else _provided(storage, agreed)
+
+
+def _provided(storage: Storage, agreed: Coordination) -> Lock:
     url, wait = storage.url, agreed.lock_wait_ms / 1000
     lease = (agreed.lease_seconds, agreed.renew_seconds)
     local = url.startswith("file:") and os.name == "posix"

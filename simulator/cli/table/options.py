@@ -81,9 +81,12 @@ def refuse_foreign(storage: Storage) -> None:
 
 
 @contextmanager
-def locked(storage: Storage) -> Iterator[None]:
+def locked(storage: Storage, *, is_proved: bool = False) -> Iterator[None]:
     """Hold the table's lock during a `with` block. An nbcc table's hoodie.properties specify the lock that its writers
     use.
+
+    If its writers take none (``nbcc.decision=free``), `Unsupported` is raised. A repair that is proved right by what no
+    writer changes (`is_proved`) then needs no lock.
     """
     from dataclasses import replace
 
@@ -100,6 +103,9 @@ def locked(storage: Storage) -> Iterator[None]:
     config = replace(config, shared_store=is_shared(storage.url))
     if config.weakness is not None:
         raise Unsupported(f"lock the table {config.name}", *config.weakness)
+    if is_proved and config.coordination.decision == "free":
+        yield
+        return
     with held(lock_of(storage, config.coordination)):
         yield
 

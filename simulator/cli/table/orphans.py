@@ -35,7 +35,8 @@ def command(table: str, quarantine: bool, dry_run: bool, as_json: bool) -> Exit:
             wanted = [orphan.path for orphan in orphans if not orphan.kept]
             foreseen(storage, "move orphans away", lambda planned: planned.delete_all(wanted))
         if quarantine and not dry_run and orphans:
-            with locked(storage):
+            # A write whose instant is not on the timeline is never published, and a commit lists its files for good.
+            with locked(storage, is_proved=True):
                 orphans = orphan_files(audit_of(storage))
                 quarantining(storage).delete_all([orphan.path for orphan in orphans if not orphan.kept])
     moved = [orphan.path for orphan in orphans if quarantine and not orphan.kept]

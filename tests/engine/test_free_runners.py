@@ -1,0 +1,108 @@
+"""Two runners of one compaction without a lock: the slow one is stopped while the faster one completes the plan."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any
+
+import pytest
+
+from nbcc.engine.context import Context
+from nbcc.engine.storage import Storage
+from nbcc.engine.table import Table
+from nbcc.engine.timeline import Instant
+from nbcc.engine.timeline.announcements import Announcement, announced_instants
+from nbcc.engine.writes import announced
+
+from .free_tables import Hooked, assert_decided_once, keys, made, rows, through
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Table:
+    return made(tmp_path / "t")
+
+
+def test_a_slow_runner_returns_what_a_faster_one_has_completed(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The faster one has removed the files of the slow one, whose announcement finds its name free again."""
+    table.upsert(rows("a"))
+    plan = table.schedule_compaction()
+    forget, others = announced.forget_markers, announced.files_of_other_attempts
+
+    def late(*given: Any) -> list[str]:
+        monkeypatch.setattr(announced, "files_of_other_attempts", others)
+        monkeypatch.setattr(announced, "forget_markers", lambda *_: None)  # as if the runner had died before
+        table.run_compaction(plan)
+        monkeypatch.setattr(announced, "forget_markers", forget)
+        return others(*given)
+
+    monkeypatch.setattr(announced, "files_of_other_attempts", late)
+    through(table, Hooked(table.context.storage)).run_compaction(plan)
+    table.upsert(rows("b"))
+    assert keys(table) == ["a", "b"]
+    assert_decided_once(table)
+
+
+def test_a_slow_runner_that_announces_too_late_is_not_decided_again(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has found no files of another runner. A faster one then removes its files, completes the plan, and deletes the
+    announcement, so that the slow one announces files that are gone.
+    """
+    table.upsert(rows("a"))
+    plan = table.schedule_compaction()
+    put, faster = announced.put_announcement, list[Instant | None]()
+
+    def late(storage: Storage, own: Announcement) -> bool:
+        monkeypatch.setattr(announced, "put_announcement", put)
+        faster.append(table.run_compaction(plan))
+        return put(storage, own)
+
+    monkeypatch.setattr(announced, "put_announcement", late)
+    assert [through(table, Hooked(table.context.storage)).run_compaction(plan)] == faster
+    for key in ("b", "c"):
+        table.upsert(rows(key))
+    assert announced_instants(table.context.storage) == [], "the author of a later entry has deleted it"
+    assert keys(table) == ["a", "b", "c"]
+    assert_decided_once(table)
+
+
+def test_a_slow_runner_does_not_delete_the_committed_files_of_a_faster_one(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The faster runner lists before the slow one puts its files. It is stopped after its announcement was deleted, so
+    that the slow one finds the name free, and the files of another attempt.
+    """
+    table.upsert(rows("a"))
+    plan, slow = table.schedule_compaction(), through(table, Hooked(table.context.storage))
+    others, forget = announced.files_of_other_attempts, announced.forget_markers
+    has_written, is_committed, found = Event(), Event(), list[Instant | None]()
+    runs = Thread(target=lambda: found.append(slow.run_compaction(plan)))
+
+    def lists(context: Context, *given: Any) -> list[str]:
+        if context.storage is slow.context.storage:
+            has_written.set()
+            is_committed.wait(20)
+            return others(context, *given)
+        seen = others(context, *given)
+        runs.start()
+        has_written.wait(20)
+        return seen
+
+    def forgets(context: Context, requested: str) -> None:
+        is_committed.set()
+        if context.storage is not slow.context.storage:
+            runs.join(20)
+        forget(context, requested)
+
+    monkeypatch.setattr(announced, "files_of_other_attempts", lists)
+    monkeypatch.setattr(announced, "forget_markers", forgets)
+    faster = table.run_compaction(plan)
+    monkeypatch.undo()
+    assert found == [faster]
+    table.upsert(rows("b"))
+    table.upsert(rows("c"))
+    assert keys(table) == ["a", "b", "c"]
+    assert_decided_once(table)
