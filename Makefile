@@ -14,7 +14,7 @@ LOCK   := uv pip compile --quiet --universal --python-version 3.11 --generate-ha
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: setup demo test lint bench interop nightly lock clean help
+.PHONY: setup demo test lint bench interop nightly docs lock clean help
 
 help:  ## this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## */make \1\t/' | expand -t 16
@@ -81,10 +81,24 @@ nightly: lint $(PEER)/.ready  ## the same tests with bigger budgets, and those m
 	$(BIN)/python -m pytest tests/interop --verbose --numprocesses 2 --dist loadfile --timeout 7200 -m "interop and nightly" \
 		|| failed=1; exit $$failed
 
+DOCS := .venv-docs
+
+$(DOCS)/.ready: docs-requirements.lock
+	@$(PYTHON) -m venv --clear $(DOCS)
+	$(DOCS)/bin/python -m pip --disable-pip-version-check install --quiet --require-hashes --no-deps --requirement docs-requirements.lock
+	@touch $@
+
+# The API pages are made from the imported package, with the libraries of $(VENV).
+docs: $(READY) $(DOCS)/.ready  ## one site from docs/, the specification and the API: build/site
+	@$(BIN)/python -m tools.site build/pages
+	@NO_MKDOCS_2_WARNING=1 PYTHONPATH=.:$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))') \
+		$(DOCS)/bin/mkdocs build
+
 lock:  ## pin the newest versions again (needs uv on the PATH)
 	$(LOCK) --upgrade --group build --output-file build-requirements.lock
 	$(LOCK) --upgrade $(LOCKED) --constraint build-requirements.lock --output-file requirements.lock pyproject.toml
+	$(LOCK) --upgrade --group docs --output-file docs-requirements.lock pyproject.toml
 
 clean:  ## back to what git knows, .venv included
-	rm -rf $(VENV) $(PEER) $(TLA) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(PEER) $(TLA) $(DOCS) build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
