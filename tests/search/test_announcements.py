@@ -1,12 +1,15 @@
-"""Announced commits in a run that is longer than those which a search of all interleavings reaches by day."""
+"""Announced commits in runs that are longer than those which a search of all interleavings reaches by day."""
 
 from __future__ import annotations
+
+import pytest
 
 from nbcc.model import Model, World
 from nbcc.model.machine.transition import record_of
 from nbcc.model.mechanisms.announcements.author import Deciding
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
+from nbcc.simulator.search.explore import Verdict, explore
 
 ALONE = "w1"
 RIVALS = ("w2", "w3", "w4")
@@ -50,3 +53,26 @@ def test_a_writer_with_three_rivals_fails_at_most_twice() -> None:
         run.lead(ALONE, steps=1)
         most = max(most, record_of(run.model.component(run.state, ALONE), Deciding).failed)
     assert most == 2
+
+
+def test_an_entry_decides_one_of_two_plans_and_the_other_compactor_begins_again() -> None:
+    """The two compactors plan from different entries, so that both take the log of the first write."""
+    run = Run(Model(specs.world("free_two_compactors"), specs.protocol("free-commits")))
+    for _ in range(2):
+        run.lead("w1", before="writer_finds_decided")
+        run.lead("w1", steps=1)
+        run.lead("c1", before="compactor_schedules_plan")
+    run.lead("c1", steps=1)
+    run.lead("c2", before="compactor_finds_refused")
+    [plan] = run.model.component(run.state, "plans")
+    assert plan.runner == "c1"
+    run.lead("c2", steps=1)
+    assert run.model.component(run.state, "c2").step == "idle"
+    assert run.lead("c1", before="compactor_starts_plan")
+
+
+@pytest.mark.nightly
+def test_two_compactors_keep_every_promise() -> None:
+    found = explore(Model(specs.world("free_two_compactors"), specs.protocol("free-commits")), list(PROMISES.values()))
+    assert Verdict.VIOLATED not in {each.verdict for each in found.promises.values()}
+    assert found.promises["PART"].verdict is found.promises["BOUNDED"].verdict is Verdict.HOLDS

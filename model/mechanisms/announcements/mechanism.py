@@ -71,8 +71,6 @@ KINDS = (*BY_HOLDER, RESTORER.name, SAVEPOINTER.name)
 """The kinds of actors whose commits can be announced."""
 WITH_OPTIMISTS = (WRITER.name, COMPACTOR.name, READER.name)
 NOT_WITH_SAVEPOINTS = (COMPACTOR.name, ROLLBACKER.name, CUTTER.name)
-NEVER_REFUSED = (COMPACTOR.name, RESTORER.name)
-"""The kinds against whose announcements no entry decides."""
 LIMITS: tuple[type[Limits], ...] = (Crashes, Cuts, Failures, RestoreLimits, SavepointLimits)
 """The limits of worlds in which commits can be announced, in addition to those of the kernel."""
 OPTIONS: tuple[type[Options], ...] = (Clocks, Completion, Fencing, LockWait, PlanCheck, Rollbacks)
@@ -142,8 +140,7 @@ def decides(composition: Composition, each: Publication) -> None:
         transition(f"{kind}_finds_decided", me, guards=(FINDS, ALL_PUBLISHED, DECIDED), effect=finds_decided(each)),
     )  # fmt: skip
     finds = [f"{kind}_finds_decided"]
-    refuses = composition.actors_of(ROLLBACKER) or composition.actors_of(RESTORER)
-    if refuses and kind not in NEVER_REFUSED:
+    if may_be_refused(composition, kind):
         composition.add(transition(f"{kind}_finds_refused", me, guards=(FINDS, ALL_PUBLISHED, REFUSED),
                                    effect=finds_refused(each), changes=refusal_changes(kind)))  # fmt: skip
         finds.append(f"{kind}_finds_refused")
@@ -152,6 +149,14 @@ def decides(composition: Composition, each: Publication) -> None:
                            changes=("own", "lock"))  # fmt: skip
         composition.select(f"{kind}_learns_tail", actors=[me]).insert_before(HOLDS, lambda _: waits)
         composition.select(*finds, actors=[me]).extend(release_lock, "lock")
+
+
+def may_be_refused(composition: Composition, kind: str) -> bool:
+    """True if an entry may decide against what an actor of a kind announces: a restore, or the plan of another
+    compactor.
+    """
+    others = {COMPACTOR.name: len(composition.actors_of(COMPACTOR)) > 1, RESTORER.name: False}
+    return others.get(kind, bool(composition.actors_of(ROLLBACKER) or composition.actors_of(RESTORER)))
 
 
 FINDS = Guard("{me} must have announced", lambda own: own.step in (ANNOUNCED, KNOWS_TAIL))
@@ -172,7 +177,6 @@ def fit(world: World, protocol: Protocol) -> None:
         others += ["several savepoints"] * (world[SavepointLimits].savepoints > 1)
         others += ["savepoints that are dropped"] * (world[SavepointLimits].savepoints_dropped > 0)
     others += [name for part in world.limits.values() if type(part) not in LIMITS for name in overrides(part)]
-    others += ["several compactors"] * (world.actors.get(COMPACTOR.name, 0) > 1)
     if others:
         what = others[0].replace("_", " ")
         raise ValueError(f"world: decision = {decision!r} is not modelled with {what}")
@@ -208,11 +212,13 @@ def _actions() -> Iterator[Action]:
                      "{actor} creates the next entry, or finds it taken", continues_call=True)  # fmt: skip
         yield Action(f"{kind}_finds_decided", "finds what it announced on the timeline",
                      "{actor} finds its announcement decided", continues_call=True)  # fmt: skip
-        if kind not in NEVER_REFUSED:
+        if kind != RESTORER.name:
             yield Action(f"{kind}_finds_refused", "finds that an entry has decided the opposite of what it announced",
                          "{actor} finds the opposite decided", continues_call=True)  # fmt: skip
     yield Action("compactor_begins_plan", "lists the decision log, to plan from the entries up to the last one",
                  "{actor} learns the tail of the log, to plan")  # fmt: skip
+    yield Action("compactor_finds_nothing_to_plan", "finds that another compactor has planned all that there was",
+                 "{actor} finds nothing to plan", continues_call=True)  # fmt: skip
     yield from cut_actions()
 
 

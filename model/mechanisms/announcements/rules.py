@@ -33,12 +33,14 @@ Name = tuple[int, str]
 class DecidedEntry(NamedTuple):
     """One entry of the decision log. `items` are the decided instants, with their completion times, and the decided
     plans. `reserved` is the requested time of plans that are made from the entries up to this one. `undone` contains
-    the requested times of the writes that this entry and earlier entries decided to roll back.
+    the requested times of the writes that this entry and earlier entries decided to roll back. `planned` is the time
+    reserved by the last entry, up to this one, that decided the plan of a compaction; 0 if there is none.
     """
 
     items: tuple[Any, ...] = ()
     reserved: int = 0
     undone: tuple[int, ...] = ()
+    planned: int = 0
 
 
 NO_ENTRY = DecidedEntry()
@@ -88,7 +90,15 @@ def undecided(announcements: Iterable[Any], last: DecidedEntry, timeline: Iterab
     return frozenset(
         each for each in announcements
         if decides(each) not in decided and name_of(each) not in decided | undone and not is_restored(each, restores)
+        and not is_stale(each, last)
     )  # fmt: skip
+
+
+def is_stale(announcement: Any, last: DecidedEntry) -> bool:
+    """True if the plan of a compaction was made from an entry before the last one that decided such a plan. The two
+    might compact the same logs.
+    """
+    return isinstance(announcement, Plan) and announcement.requested < last.planned
 
 
 def restores_in(there: Iterable[Any]) -> tuple[Restore, ...]:
@@ -111,14 +121,15 @@ def is_undone_announcement(announcement: Any, restores: tuple[Restore, ...]) -> 
 
 def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry:
     """Return the entry after `last` that decides the given announcements. The first mention of a name counts: a commit
-    excludes a rollback of the same write, and a restore excludes the commits of all instants that it undoes.
+    excludes a rollback of the same write, and a restore excludes the commits of all instants that it undoes. An entry
+    decides the plan of at most one compaction.
 
     A restore has the time that `last` reserves: what it undoes completed before, and everything else completes after.
     """
     time, items, mentioned = last.reserved, list[Any](), set[Name]()
     restores = tuple(each._replace(requested=restore_time(each, last)) for each in restores_in(announcements))[:1]
     for each in sorted((each for each in announcements if not isinstance(each, Restore)), key=commits_first):
-        if is_mentioned(each, mentioned) or is_excluded(each, restores):
+        if is_mentioned(each, mentioned) or is_excluded(each, restores) or is_second_plan(each, items):
             continue
         mentioned.add(decides(each))
         if type(each) not in PLANS:
@@ -127,7 +138,14 @@ def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry
     undone = (*last.undone, *(each.target for each in items if isinstance(each, Rollback)))
     # A plan comes first, because an earlier entry has reserved its time.
     ordered = (*restores, *sorted(items, key=lambda each: type(each) not in PLANS))
-    return DecidedEntry(ordered, odd_after(time), undone)
+    reserved = odd_after(time)
+    planned = reserved if any(isinstance(each, Plan) for each in items) else last.planned
+    return DecidedEntry(ordered, reserved, undone, planned)
+
+
+def is_second_plan(announcement: Any, items: list[Any]) -> bool:
+    """True for the plan of a compaction if an entry with the given items decides such a plan already."""
+    return isinstance(announcement, Plan) and any(isinstance(each, Plan) for each in items)
 
 
 def restore_time(announced: Restore, last: DecidedEntry) -> int:

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from ...kernel.clock import TakeTime
-from ...kernel.compactor import COMPACTOR, COMPACTOR_SCHEDULES_PLAN
+from ...kernel.compactor import COMPACTOR, COMPACTOR_SCHEDULES_PLAN, LOG_TO_COMPACT
 from ...kernel.compactor import PLANS as PUTS_PLAN
 from ...kernel.publication import Publication, Publish
 from ...kernel.table import Plan, Plans, Table, table_of
@@ -57,7 +57,9 @@ def finds_decided(each: Publication) -> Effect:
 
 def finds_refused(each: Publication) -> Effect:
     """Return the effect by which an actor ends once an entry has decided the opposite of what it announced."""
-    ends: dict[str, Effect] = {WRITER.name: give_up, SAVEPOINTER.name: drop_refused_savepoint}
+    ends: dict[str, Effect] = {
+        WRITER.name: give_up, SAVEPOINTER.name: drop_refused_savepoint, COMPACTOR.name: become(PlanRunner()),
+    }  # fmt: skip
     return ends.get(each.kind) or become(Rollbacker())
 
 
@@ -104,12 +106,16 @@ def plan_compactions(composition: Composition, me: str) -> None:
 
     def announcing(plans: Transition) -> Transition:
         take_barrier, _ = plans.effects
-        guards = (ANNOUNCES_NOTHING, ALL_PUBLISHED)
-        return replace(plans, at=KNOWS_TAIL, to=ANNOUNCED, guards=guards, effects=(take_barrier, announce_compaction),
-                       changes=("own", "clock", "announced"))  # fmt: skip
+        return replace(plans, at=KNOWS_TAIL, to=ANNOUNCED, guards=(*ready, *some),
+                       effects=(take_barrier, announce_compaction), changes=("own", "clock", "announced"))  # fmt: skip
 
+    ready = (ANNOUNCES_NOTHING, ALL_PUBLISHED)
+    some = (LOG_TO_COMPACT,) if len(composition.actors_of(COMPACTOR)) > 1 else ()
     schedules.replace(announcing)
     composition.add(begins)
+    if some:  # another compactor may have planned all that there was
+        composition.add(transition("compactor_finds_nothing_to_plan", me, at=KNOWS_TAIL,
+                                   guards=(*ready, ~LOG_TO_COMPACT), effect=become(PlanRunner())))  # fmt: skip
 
 
 def last_reserved(own_deciding: Deciding, entries: Log) -> int:

@@ -37,8 +37,11 @@ def refined(runs: Runs) -> Iterator[MappingRow]:
     yield MappingRow(f"{kind}_announces", operation, ends_after="put announced")
     yield MappingRow(f"{kind}_takes_lock", operation, ends_after="lock.acquire")
     yield from decided(kind, operation)
+    yield MappingRow(f"{kind}_checks_cut", operation, ends_after=CHECKS_CUT[-1])
     if runs.kind is COMPACTOR:
         yield MappingRow("compactor_begins_plan", runs.begins.operation, before=GOES_ON, starts=True)
+        yield MappingRow("compactor_finds_nothing_to_plan", runs.begins.operation)
+        yield MappingRow("compactor_finds_refused", runs.begins.operation)  # it returns None
     elif runs.kind is not RESTORER:
         yield MappingRow(f"{kind}_finds_refused", operation, raises="Conflict")
 
@@ -53,7 +56,6 @@ def decided(kind: str, operation: str) -> Iterator[MappingRow]:
     yield MappingRow(f"{kind}_ends_listing_announced", operation, ends_after="list.end timeline", also=AFTER_LISTING)
     yield MappingRow(f"{kind}_creates_entry", operation, ends_after=PUT_DECISION, also=(*CHECKS_CUT, "get decision"),
                      before=CLEANS_UP)  # fmt: skip
-    yield MappingRow(f"{kind}_checks_cut", operation, ends_after=CHECKS_CUT[-1])
     yield MappingRow(f"{kind}_finds_decided", operation)
 
 

@@ -81,8 +81,8 @@ class AnnouncingSystem(EngineSystem):
             raise CannotPlay(
                 f"no history maps the steps of a {others[0]} that announces to its calls; run it on the model instead"
             )
-        if world.actors.get(RESTORER.name, 0) > 1:
-            raise CannotPlay("the engine publishes what another restorer has decided first: play one restorer")
+        if several := [kind.name for kind in (RESTORER, COMPACTOR) if world.actors.get(kind.name, 0) > 1]:
+            raise CannotPlay(f"the engine publishes what another {several[0]} has decided first: play one {several[0]}")
         super().__init__(world, protocol, mapping=mapping, **options)
         self.harness.clock.splits = True
         self.rows_by_action = {**self.rows_by_action, **{row.action: row for row in without_lock(protocol)}}
