@@ -46,7 +46,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
 
 class _Resize:
     """One run of a pending resize. `_files` are the files that it has put, and `_copied` is the completion time up to
-    which it has copied late logs.
+    which it has copied late logs. `_partitions` are those in which it has put base files.
     """
 
     def __init__(
@@ -56,6 +56,7 @@ class _Resize:
         self._requested, self._plan = requested, plan
         self._files: list[WrittenFile] = []
         self._replaced = {*plan.groups}
+        self._partitions: set[str] = set()
         self._copied, self._version = requested, TOMBSTONES
 
     def run(self) -> Instant:
@@ -77,13 +78,15 @@ class _Resize:
     def _bases(self) -> list[WrittenFile]:
         timeline = self._context.history(self._active).whole
         tasks = base_tasks(self._context, self._config, timeline, self._requested, self._plan.generation)
-        put_partitions(self._context, self._config, {task.slice.partition for task in tasks}, self._requested)
+        self._partitions = {task.slice.partition for task in tasks}
+        put_partitions(self._context, self._config, self._partitions, self._requested)
         self._replaced |= {(source.partition, source.file_id) for task in tasks for source in task.sources}
         return self._context.jobs.compact(tasks)
 
     def _copies(self, late: FilesToCopy) -> list[WrittenFile]:
         context, config, generation = self._context, self._config, self._plan.generation
-        partitions = {partition for partition, _ in late.groups} - {partition for partition, _ in self._replaced}
+        partitions = {partition for partition, _ in late.groups} - self._partitions
+        self._partitions |= partitions
         empty = empty_tasks(context, config, partitions, self._requested, generation)
         self._version += 1
         copies = move_tasks(context, config, self._requested, late.files, generation, self._version)

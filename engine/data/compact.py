@@ -81,9 +81,19 @@ class _Merge:
 
     def _passes(self, storage: Storage) -> Iterator[list[Layer]]:
         task = self._task
-        for source in task.sources or (task.slice,):
-            for layers in slice_passes(storage, source, whole=bool(task.sort_by)):
-                yield layers if task.bucket is None else only_bucket_of(layers, task.slice.shape, task.bucket)
+        if task.bucket is None:
+            yield from slice_passes(storage, task.slice, whole=bool(task.sort_by))
+            return
+        shape, bucket = task.slice.shape, task.bucket
+        passes = (
+            only_bucket_of(layers, shape, bucket)
+            for source in task.sources or (task.slice,)
+            for layers in slice_passes(storage, source)
+        )
+        if shape.limits.one_pass:  # no key is in two sources, so that they are merged as one slice
+            yield sorted((layer for layers in passes for layer in layers), key=lambda layer: not layer.base)
+        else:
+            yield from passes
 
 
 def _sort_keys(task: CompactTask) -> list[tuple[str, str]]:

@@ -56,7 +56,8 @@ def base_tasks(
     for piece in slices_of(context, timeline, requested):
         rules = group_rules(context, timeline.find, piece.base.requested if piece.base else None)
         sources.append(read_task(piece, config, rules))
-    return _tasks(context, config, {task.partition for task in sources}, sources, requested, generation)
+    partitions = {task.partition for task in sources} if config.partition_by else {""}
+    return _tasks(context, config, partitions, sources, requested, generation)
 
 
 def empty_tasks(

@@ -15,7 +15,7 @@ from nbcc.simulator.search.explore import Verdict, explore
 
 STEPS: dict[str, tuple[str, int]] = {
     "resize-last-round-unchecked": ("SNAP", 13),
-    "resize-copies-of-newest-alone": ("SNAP", 14),
+    "resize-copies-of-newest-alone": ("SNAP", 16),
     "resize-old-logs-kept": ("INCR", 16),
     "resize-late-logs-left": ("SNAP", 13),
     "resize-early-logs-left": ("SNAP", 8),

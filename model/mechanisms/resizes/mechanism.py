@@ -5,8 +5,9 @@ resizer writes one base file for each new file group, even if it has no row. A r
 groups, a later one the new groups. Compactions that were planned before K may stay pending; no compaction is planned
 between K and C. A *late log* completes after K in an old file group.
 
-By the design `cut_over`, readers need not know of late logs. The resizer copies, in rounds, the logs that complete
-after K, and publishes only if nothing has completed since its last round. A writer reads the mapping of keys after its
+By the design `cut_over`, readers need not know of late logs. Under the lock, the resizer looks for logs that have
+completed after K, or since its last round. If there are some, it releases the lock and copies them into its new files;
+otherwise it publishes. A writer reads the mapping of keys after its
 request is on the timeline. If it finds, under the lock, that a resize has completed since, it releases the lock, puts
 its logs into the new groups and leaves the old ones out of its commit. So no write is refused or lost.
 """
@@ -97,9 +98,10 @@ def add_resizer(composition: Composition, me: str) -> None:
     plans_and_runs(composition, "resizer_schedules_resize", "resizer_starts_resize", PlanRunner(), runs)
     publication(composition, Publication("resizer", me, WRITTEN, partial(published_resize, me), "plan"))
     if composition.protocol[Resizing].resizing == "cut_over":
-        composition.add(transition("resizer_copies_logs", me, to=WRITTEN, guards=(COPIES, LOGS_TO_COPY),
-                                   effect=copy_late_logs, changes=("own", "plans")))  # fmt: skip
-        composition.select(COMMITS, actors=[me]).require(~LATE_LOGS).exit(finding_late_logs)
+        composition.add(transition("resizer_copies_logs", me, at=BEHIND, to=WRITTEN, effect=copy_late_logs,
+                                   changes=("own",)))  # fmt: skip
+        commits = composition.select(COMMITS, actors=[me]).require(~LATE_LOGS)
+        commits.extend(list_copies, "plans").exit(finding_late_logs)
     if composition.world[ResizeLimits].cancelled_resizes:
         composition.add(transition("resizer_cancels_resize", me, guards=(PENDING_RESIZE, LOCK_IS_FREE, CANCEL_LEFT),
                                    effect=cancel_resize, changes=("own", "plans", "cancelled_resizes")))  # fmt: skip
@@ -114,7 +116,6 @@ NO_RESIZE_PENDING = Guard("no resize may be pending", lambda resizes_planned: al
 CANCEL_LEFT = limit_left(
     "a cancellation must be left", "cancelled_resizes", lambda world: world[ResizeLimits].cancelled_resizes
 )
-COPIES = Guard("{me} must have written its base files", lambda own: own.step in (WRITTEN, BEHIND), place=True)
 PENDING_RESIZE = Guard(
     "{me} must run a resize", lambda own: own.step in (PLANNED, RUNNING, WRITTEN, BEHIND), place=True
 )
@@ -146,13 +147,18 @@ def run_resize(world: World, own: PlanRunner, plan: Plan) -> PlanRunner:
     return PlanRunner(RUNNING, plan.requested, tuple(groups))
 
 
-def late_logs(own: PlanRunner, plans: Plans, published: Published) -> int:
+def copied_by(own: PlanRunner) -> int:
+    """Return the completion time up to which a resizer has the logs in its own files: its bases and its copies."""
+    return max((own.plan, *own.records))
+
+
+def late_logs(own: PlanRunner, published: Published) -> int:
     """Return the newest completion time of a write that completed after what the resize has read or copied; 0 if there
     is none, or if another resizer has completed the resize.
     """
     if any(entry.requested == own.plan for entry in published):
         return 0
-    copied = max(mark(plan, Resizes).copied for plan in plans if plan.requested == own.plan)
+    copied = copied_by(own)
     done = (entry.completed or 0 for entry in published if isinstance(entry, Write))
     return max((completed for completed in done if completed > copied), default=0)
 
@@ -160,31 +166,32 @@ def late_logs(own: PlanRunner, plans: Plans, published: Published) -> int:
 LATE_LOGS = Guard("a write must have completed since its last round", late_logs)
 
 
-def may_copy(own: PlanRunner, plans: Plans, published: Published) -> bool:
-    # Another resizer may have copied the late logs that this one has found under the lock: it then goes on.
-    return own.step == BEHIND or bool(late_logs(own, plans, published))
-
-
-LOGS_TO_COPY = Guard("a write must have completed since its last round, or it must have found one", may_copy)
-
-
-def copy_late_logs(own: PlanRunner, plans: Plans, published: Published) -> Changes:
-    """Put copies of the logs that have completed since the last round into the new file groups. The name of a copy
-    consists of the requested time of the resize and a version.
+def copy_late_logs(own: PlanRunner) -> Changes:
+    """Put copies of the logs that it has found under the lock into the new file groups. The name of a copy consists of
+    the requested time of the resize and a version. They are files of this resizer alone.
     """
-    newest = late_logs(own, plans, published)
+    return {"own": own._replace(step=WRITTEN)}
 
-    def copied(plan: Plan) -> Plan:
-        resize = mark(plan, Resizes)
-        return plan._replace(marks=marks(resize._replace(copied=max(resize.copied, newest))))
 
-    return {"plans": tuple(copied(plan) if plan.requested == own.plan else plan for plan in plans)}
+def list_copies(own: PlanRunner, plans: Plans) -> Changes:
+    """List the copies of this resizer, and of no other one, as those of the resize."""
+    copied = copied_by(own)
+
+    def listed(plan: Plan) -> Plan:
+        return plan._replace(marks=marks(mark(plan, Resizes)._replace(copied=copied)))
+
+    return {"plans": tuple(listed(plan) if plan.requested == own.plan else plan for plan in plans)}
 
 
 def finding_late_logs(me: str) -> Transition:
     """Return the transition by which a resizer goes back to copying instead of publishing."""
-    return transition("resizer_finds_late_logs", me, to=BEHIND, guards=(HOLDS_LOCK, LATE_LOGS), effect=release_lock,
-                      changes=("lock",))  # fmt: skip
+    found = transition("resizer_finds_late_logs", me, guards=(HOLDS_LOCK, LATE_LOGS), effect=release_lock,
+                       changes=("lock",))  # fmt: skip
+    return found.extend(remember_late_logs, "own")
+
+
+def remember_late_logs(own: PlanRunner, published: Published) -> Changes:
+    return {"own": own._replace(step=BEHIND, records=(late_logs(own, published),))}
 
 
 def cancel_resize(own: PlanRunner, plans: Plans, cancelled_resizes: int) -> Changes:

@@ -23,6 +23,7 @@ from nbcc.model.world import MOST_ACTORS
 
 from ...observables import Batch
 from ..schedule import Choose
+from ..systems.resized import bucket_of_range
 
 OF_THEMES = 2
 """The most actors that a theme adds to a random world."""
@@ -185,7 +186,7 @@ def keys_of(world: World, group: int) -> tuple[str, ...]:
     """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)
-    return _keys(partition, bucket, world.buckets, most)
+    return _keys(partition, bucket_of_range(bucket, world), world.buckets, most)
 
 
 @cache

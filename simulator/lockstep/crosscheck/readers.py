@@ -16,6 +16,7 @@ from nbcc.model.mechanisms.schema_evolution.rules import Alterations
 
 from ..control.calls import parsed
 from ..control.clock import instant_of
+from ..systems.resized import is_resized
 from .foreign import foreign_rows, is_inverted, rule_of_difference
 from .history import PlayedHistory
 from .report import Tally
@@ -96,6 +97,7 @@ def not_predicted(history: PlayedHistory) -> str:
         "copy-on-write tables": is_copy_on_write(model.world),
         "a restore, whose plan it does not read": model.restores(history.state),
         "it refuses tables with a user's merge function": model.world.custom,
+        "a resize, whose groups it opens as of its request (tests/interop/test_resizes.py)": is_resized(model.world),
     }
     return next((reason for reason, found in reasons.items() if found), "")
 

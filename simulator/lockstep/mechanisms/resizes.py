@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from nbcc.model.mechanisms.resizes.mechanism import RESIZER
-from nbcc.model.mechanisms.resizes.rules import ResizeLimits, Resizing
+from nbcc.model.mechanisms.resizes.rules import Resizing
 
-from ..mechanism import Feature, Lockstep, MappingRow, Runs, ServiceLabel
+from ..mechanism import INSTANT, Feature, Lockstep, MappingRow, Runs, ServiceLabel
 
-NOT_PLAYED = "histories with resizes are not played on it yet"
 CUT_OVER = "a writer that finds another mapping under the lock moves its logs"
+
+STARTS = MappingRow("resizer_starts_resize", "run_resize", ends_after="put clustering.inflight", starts=True,
+                    arguments=((INSTANT, "plan"),))  # fmt: skip
 
 LOCKSTEP = Lockstep(
     features=(
@@ -22,31 +26,32 @@ LOCKSTEP = Lockstep(
                      "resize-early-logs-left", "resize-late-base-wins", "resize-replaced-group-shown",
                      "resize-builds-on-pending-base", "resize-beside-new-compactions", "resize-planned-twice",
                      "resize-input-cleaned", "resize-window-takes-every-log", "resize-window-lists-open-groups",
-                     "resize-newest-mapping-only", "resize-cancelled-range-forgotten"),
+                     "resize-newest-mapping-only", "resize-cancelled-range-forgotten", "resize-mapping-unchecked",
+                     "resize-late-files-unseen", "resize-moves-no-record", "resize-copies-every-key",
+                     "resize-base-of-now"),
             verdicts=("resize-unchecked", "resize-by-range", "rfc-42-dual-write"),
             promises=("SNAP", "PART", "KEY", "INCR"), trace="76-resize-hides-a-write",
             boundary="**Resizes**"),
     ),
     service=ServiceLabel("resize", barrier=True),
-    # the engine has no operation of its own yet: a resize is published as a compaction is
+    # Under the lock it looks whether another runner has completed the resize, and for logs that it has not copied.
     runs=Runs(
         RESIZER,
-        begins=MappingRow("resizer_schedules_resize", "schedule_compaction", starts=True),
-        inflight=MappingRow("resizer_starts_resize", "run_compaction", starts=True),
-        publishes="run_compaction",
+        begins=MappingRow("resizer_schedules_resize", "schedule_resize", starts=True),
+        inflight=STARTS,
+        publishes="run_resize",
     ),
     rows=(
-        MappingRow("resizer_resumes_plan", "run_compaction", starts=True),
-        MappingRow("resizer_finds_it_done", "run_compaction"),
-        MappingRow("resizer_writes_base", "run_compaction"),
-        MappingRow("resizer_copies_logs", "run_compaction"),
-        MappingRow("resizer_finds_late_logs", "run_compaction"),
-        MappingRow("resizer_cancels_resize", "run_compaction"),
-        MappingRow("writer_finds_another_mapping", "upsert"),
+        replace(STARTS, action="resizer_resumes_plan"),
+        MappingRow("resizer_finds_it_done", "run_resize"),
+        MappingRow("resizer_writes_base", "run_resize", ends_after="put base", also=("put marker", "put log")),
+        MappingRow("resizer_finds_late_logs", "run_resize", ends_after="lock.release"),
+        MappingRow("resizer_copies_logs", "run_resize", before=("lock.acquire",)),
+        MappingRow("resizer_cancels_resize", "cancel_resize", starts=True),
+        MappingRow("writer_finds_another_mapping", "upsert", ends_after="lock.release"),
     ),
     hudi_cannot="Hudi rescales a bucket index only while no writer runs",
     refuses={
-        ResizeLimits(resizes=1): NOT_PLAYED,
         Resizing(resizing="by_range"): CUT_OVER,
         Resizing(resizing="dual_write"): CUT_OVER,
         Resizing(mapping_check="at_open"): CUT_OVER,

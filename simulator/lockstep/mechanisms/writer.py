@@ -8,6 +8,9 @@ from nbcc.model.variants.completion import Completion
 
 from ..mechanism import Feature, Lockstep, MappingRow, Runs, calls, no_call
 
+READS_MAPPING = ("list.begin timeline", "list.end timeline", "get replacecommit")
+"""The calls by which a writer to a resized table finds out which file groups hold its keys."""
+
 COMMITS = "`commit` takes the lock, the time, and publishes"
 
 LOCKSTEP = Lockstep(
@@ -29,7 +32,7 @@ LOCKSTEP = Lockstep(
         ),
         inflight=MappingRow(
             "writer_starts_writing", "upsert", ends_after=("put deltacommit.inflight", "put inflight"),
-            hudi=calls("data"),
+            also=READS_MAPPING, hudi=calls("data"),
         ),
         # Its accesses after it took the lock are private: it checks its instant and deletes files of late attempts.
         publishes="upsert",

@@ -62,6 +62,7 @@ from .engine_hints import without_hints
 from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
 from .protocol import CannotStep
+from .resized import SHOWN_AS, is_resized, ranges_of, slices_by_range
 from .rows import READ_FIRST, columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
 from .streams import EngineStreams
 
@@ -301,8 +302,9 @@ class EngineSystem:
         return rows
 
     def _timeline(self) -> tuple[Any, ...]:
+        shown = SHOWN_AS if is_resized(self.world) else {}
         return tuple(
-            (i.action, i.state, tick_of(i.requested), None if i.completed is None else tick_of(i.completed))
+            (shown.get(i.action, i.action), i.state, tick_of(i.requested), i.completed and tick_of(i.completed))
             for i in self._look("timeline")
         )
 
@@ -310,8 +312,10 @@ class EngineSystem:
         return self._slices(as_of=instant_of(time))
 
     def _slices(self, **as_of: str) -> tuple[Any, ...]:
-        slices = []
-        for slice_ in self._look("file_slices", **as_of):
+        slices, shown = [], self._look("file_slices", **as_of)
+        if is_resized(self.world):
+            return slices_by_range(self._looking, shown, self.world, self._partition, tick_of, **as_of)
+        for slice_ in shown:
             base = None if slice_.base is None else tick_of(slice_.base.requested)
             barrier = None if slice_.barrier is None else tick_of(slice_.barrier)
             logs = tuple((tick_of(log.requested), log.version) for log in slice_.logs)
@@ -338,7 +342,9 @@ class EngineSystem:
         return self._cache[name][1]
 
     def group(self, partition: str, file_id: str) -> int:
-        bucket = bucket_of(file_id)
+        bucket = ranges_of(file_id, self.world)[0] if is_resized(self.world) else bucket_of(file_id)
         assert bucket is not None, f"{file_id} is not the file id of a bucket"
-        names = [partition_name(number) for number in range(self.world.partitions)]
-        return (names.index(partition) if partition else 0) * self.world.buckets + bucket
+        return self._partition(partition) * self.world.buckets + bucket
+
+    def _partition(self, partition: str) -> int:
+        return [partition_name(n) for n in range(self.world.partitions)].index(partition) if partition else 0

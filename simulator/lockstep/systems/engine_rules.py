@@ -13,6 +13,7 @@ from nbcc.model.mechanisms import every
 
 from ...users_factory import CannotPlay
 from ..mechanisms import chosen, rooms, without_lockstep
+from .resized import check_ranges
 
 
 class EngineRefusal(NamedTuple):
@@ -52,6 +53,7 @@ def by_their_rules(rules: Rules) -> Rules:
 def check_world(world: World) -> None:
     """Raise CannotPlay if the engine does not support the world."""
     _refuse(world, Limits)
+    check_ranges(world)
     unplayed = [(each, f"its extension {name} defines no LOCKSTEP") for name, each in without_lockstep()]
     unplayed += [(every()[name], room.without_actors) for name, room in rooms().items() if room.without_actors]
     for mechanism, why in unplayed:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from nbcc.engine.config import TableConfig
+from nbcc.engine.config.table_config import RESIZED, WRITER_FEATURES
 from nbcc.model import Protocol, Query, World
 from nbcc.model.mechanisms.conditions import DELETE, UPDATE
 from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
@@ -17,6 +18,7 @@ from nbcc.model.mechanisms.partial_updates import PartialColumns, column_names, 
 from ...observables import Batch, records_in
 from ..control.clock import tick_of
 from .merge_functions import name_of
+from .resized import first_buckets, is_resized
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
 _FLAG: Final = pa.field("_hoodie_is_deleted", pa.bool_())
@@ -57,7 +59,8 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
         record_key=("id",),
         ordering=None if world.custom else "ts",
         partition_by=("part",) if world.partitions > 1 else (),
-        buckets=world.buckets,
+        buckets=first_buckets(world),
+        writer_features=WRITER_FEATURES | ({RESIZED} if is_resized(world) else set()),
         merge_mode="COMMIT_TIME_ORDERING" if world.merge_mode == "CUSTOM" else world.merge_mode,
         table_type="COPY_ON_WRITE" if is_copy_on_write(world) else "MERGE_ON_READ",
         hive_style=False,
