@@ -76,3 +76,8 @@ def test_two_compactors_keep_every_promise() -> None:
     found = explore(Model(specs.world("free_two_compactors"), specs.protocol("free-commits")), list(PROMISES.values()))
     assert Verdict.VIOLATED not in {each.verdict for each in found.promises.values()}
     assert found.promises["PART"].verdict is found.promises["BOUNDED"].verdict is Verdict.HOLDS
+
+
+def test_a_world_of_several_compactors_that_crash_is_refused() -> None:
+    with pytest.raises(ValueError, match="not modelled with crashes of one of several compactors"):
+        Model(specs.world("free_two_compactors").replace(crashes=1), specs.protocol("free-commits"))

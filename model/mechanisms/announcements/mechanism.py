@@ -177,6 +177,8 @@ def fit(world: World, protocol: Protocol) -> None:
         others += ["several savepoints"] * (world[SavepointLimits].savepoints > 1)
         others += ["savepoints that are dropped"] * (world[SavepointLimits].savepoints_dropped > 0)
     others += [name for part in world.limits.values() if type(part) not in LIMITS for name in overrides(part)]
+    if world.actors.get(COMPACTOR.name, 0) > 1:  # such a world has millions of states
+        others += ["crashes of one of several compactors"] * (world[Crashes].crashes > 0)
     if others:
         what = others[0].replace("_", " ")
         raise ValueError(f"world: decision = {decision!r} is not modelled with {what}")
