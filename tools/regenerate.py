@@ -12,6 +12,7 @@
     mechanisms   docs/mechanisms.md
     proofs       specs/proofs.json, by a run of the prover; a minute or more
     statements   docs/statements.md, from specs/statements.toml
+    schemas      specs/schemas: JSON Schemas of worlds, protocols, scenarios and traces, from their loaders
     writers      the tables in docs/how-many-writers.md, from the figures in specs/workload
     writers-all  the same with its figures and pictures, by sweeps of the simulation; minutes
     verdicts     specs/verdicts.md, from the accepted matrices, locks and proofs; `nbcc verdicts --accept` writes them
@@ -23,6 +24,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -124,6 +126,13 @@ def statements() -> Files:
     return {ROOT / "docs" / "statements.md": page()}
 
 
+def schema_files() -> Files:
+    from nbcc.simulator.schemas import schemas
+
+    folder = ROOT / "specs" / "schemas"
+    return {folder / f"{name}.json": json.dumps(each, indent=1) + "\n" for name, each in schemas().items()}
+
+
 def writers() -> Files:
     from .writers import files
 
@@ -155,6 +164,7 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "kills-page": kills_page,
     "mechanisms": mechanisms,
     "proofs": proofs,
+    "schemas": schema_files,
     "statements": statements,
     "verdicts": verdicts,
     "writers": writers,
