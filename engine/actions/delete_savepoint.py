@@ -13,7 +13,9 @@ from ..services.savepoints import to_use
 from ..timeline import Instant, completion_of
 from ..timeline.savepoints import ACTION
 from ..timeline.timeline import FOLDER
-from ..writes.decision_log import in_order
+from ..writes.decided_plans import latest_decision
+from ..writes.deciding import own_entry
+from ..writes.decision_log import in_order, is_free
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
@@ -31,6 +33,9 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
             requested = instant.requested if isinstance(instant, Instant) else str(instant or "")
             pending = (each for each in left if each.requested == requested)
             savepoint = next(pending, None) or to_use(timeline, instant, "drop the savepoint")
+        # An actor that finds an item of the last entry missing puts it on the timeline.
+        while is_free(context) and (last := latest_decision(context)) and last.item(savepoint.requested):
+            own_entry(context)
         inflight = Instant(savepoint.requested, ACTION, "inflight")
         context.storage.delete_all([f"{FOLDER}/{each.file_name}" for each in dict.fromkeys((savepoint, inflight))])
     return savepoint

@@ -10,7 +10,7 @@ from ..timeline import Instant
 from ..timeline.restores import ACTION, encode_restore_plan, load_restore_plan
 from ..writes.decided_plans import latest_decision, plan_time, put_plan
 from ..writes.decision_log import in_order, is_free
-from ..writes.restoring import plan_restore, refuse_newer
+from ..writes.restoring import plan_restore, refuse_lost, refuse_newer
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -31,6 +31,8 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
             return None
         saved = to_use(timeline, instant, "restore the savepoint")
         refuse_newer(timeline, saved)
+        if is_free(context):
+            refuse_lost(context, timeline, saved)
         if not plan_restore(context, timeline, saved, "").undone:
             return None
         plan = plan_restore(context, timeline, saved, plan_time(context, last, ACTION, timeline))

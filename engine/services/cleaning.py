@@ -21,6 +21,8 @@ from ..timeline.cleans import CleanPlan
 from ..timeline.history import Current, History
 from ..timeline.resize_plans import generation_made
 from ..timeline.savepoints import by_partition
+from ..writes.decision_log import is_free
+from ..writes.restoring import is_kept
 from .replaced_groups import resize_inputs, unneeded_files
 from .savepoints import pinned_files
 
@@ -104,7 +106,9 @@ def plan_clean(
     if not files:
         return None
     newest = next((instant.requested for instant in reversed(timeline.instants) if instant.completed), "")
-    saved = tuple(instant.requested for instant in timeline.savepoints)
+    # A later restore believes a savepoint that the newest clean names.
+    kept_ones = (each for each in timeline.savepoints if not is_free(context) or is_kept(context, timeline, each))
+    saved = tuple(instant.requested for instant in kept_ones)
     return CleanPlan(policy.name, files, _earliest(timeline, kept, horizon), newest, horizon, saved)
 
 

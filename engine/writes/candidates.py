@@ -18,7 +18,7 @@ from ..timeline.savepoints import ACTION as SAVEPOINT
 from .commit_protocol import undone_conflict
 from .conflicts import conflict_with, found_conflict, shared_places
 from .idempotency import Repeated, repeated
-from .restoring import plan_restore, refuse_newer
+from .restoring import plan_restore, refuse_lost, refuse_newer
 
 
 def decided_on(timeline: Active, name: Announced) -> Instant | None:
@@ -145,6 +145,7 @@ class Candidates:
             if saved is None:
                 raise BadInput(f"restore the savepoint {savepoint}", "it was deleted", "restore another savepoint")
             refuse_newer(self.timeline, saved)
+            refuse_lost(self.context, self.timeline, saved)
         except BadInput as refusal:
             self._refuse(name, Conflict(refusal.asked, refusal.exists, refusal.remedy))
             return

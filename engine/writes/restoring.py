@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..context import Context
 from ..errors import BadInput
-from ..timeline import Instant, completion_of
+from ..timeline import Instant, Timeline, completion_of
 from ..timeline.history import Active
 from ..timeline.restores import RestorePlan
 
@@ -56,3 +56,21 @@ def refuse_newer(timeline: Active, saved: Instant) -> None:
             f"newer states are pinned as well: {', '.join(each.requested for each in newer)}",
             "drop those savepoints first, if what they pin may go",
         )
+
+
+def is_kept(context: Context, timeline: Timeline, saved: Instant) -> bool:
+    """Return whether the files of a savepoint exist. An author that has stood still may put a savepoint again that was
+    deleted; the newest clean then has passed the savepoint, and does not name it.
+    """
+    pinned, clean = timeline.find(saved.requested), max(timeline.cleans, key=lambda each: each.requested, default=None)
+    if pinned is None or clean is None:
+        return True
+    summary = context.commits.clean_summary(clean.requested)
+    return completion_of(pinned) >= (summary.horizon or "") or saved.requested in summary.savepoints
+
+
+def refuse_lost(context: Context, timeline: Timeline, saved: Instant) -> None:
+    """Raise `BadInput` if a clean has deleted the files of a savepoint."""
+    if not is_kept(context, timeline, saved):
+        exists = "it was deleted before a clean, and an author that had stood still has put it again"
+        raise BadInput(f"restore the savepoint {saved.requested}", exists, "drop it, and restore another one")
