@@ -41,6 +41,8 @@ ORDER: Final = (
     "log-in-two-slices", "committed-log-lost",
 )  # fmt: skip
 """Rules whose faults lead to others, the first cause first. The others follow in the order of `RULES`."""
+OF_LEFT_OUT_FILES: Final = "partition-metadata-missing"
+"""The rule about files that no incident has. Most properties are left out, too."""
 _NO_EVIDENCE: Final = Evidence((), ())
 
 
@@ -101,7 +103,8 @@ def suspects(audit: Audit, now: str) -> list[Suspect]:
     view = TableView(audit, now)
     found: dict[tuple[str, str], list[Diagnostic]] = {}
     for diagnostic in diagnostics_of(view, RULES):
-        if not diagnostic.file.endswith("hoodie.properties"):  # most of them are left out of an incident
+        left_out = diagnostic.file.endswith("hoodie.properties") or diagnostic.rule == OF_LEFT_OUT_FILES
+        if not left_out:
             found.setdefault((diagnostic.gravity, diagnostic.rule), []).append(diagnostic)
     ranked = sorted(found, key=lambda key: (key[0] != "BROKEN", _place(key[1])))
     named = [Suspect(r, len(found[g, r]), CAUSES[r].comes_about, g, _evidence(audit, found[g, r])) for g, r in ranked]

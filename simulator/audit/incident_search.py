@@ -114,6 +114,24 @@ def evidence_of(
     return None
 
 
+def evidence_of_newest(audit: Audit) -> Evidence | None:
+    """Search for the newest writes and compactions of one file group under the protocol of the writers. Returns None if
+    the table has none.
+    """
+    files = sorted(audit.files.values(), key=lambda file: (file.requested, file.path))
+    if not files:
+        return None
+    group = files[-1].partition, files[-1].file_id
+    plans = {r for r, plan in {**audit.plans, **audit.log_plans}.items() if group in plan.groups}
+    known = {file.requested for file in files if (file.partition, file.file_id) == group} | plans
+    shown = sorted({i.requested for i in instants_of(audit)} & known)
+    newest = frozenset(shown[1 - INSTANTS :])
+    # A plan of the model takes at least one log.
+    chosen = frozenset(r for r in newest if r not in plans or taken_by(audit, r, frozenset([group])) & newest)
+    goal = of_audit(audit, chosen, frozenset([group]))
+    return Evidence(tuple(sorted(chosen)), (searched(goal, own_protocol(audit)),)) if goal else None
+
+
 def own_protocol(audit: Audit) -> str:
     """Return the name of the protocol that the properties of a table imply."""
     if not audit.own:

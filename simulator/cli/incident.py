@@ -42,6 +42,7 @@ def command(table: str, out: Path | None, test: Path | None, as_json: bool) -> E
       nbcc incident trips.zip --test test_trips.py
     """
     from nbcc.simulator.audit.incident import packed, reproducer, suspects, unpacked
+    from nbcc.simulator.audit.incident_search import evidence_of_newest
 
     if out is not None:
         from nbcc.engine.audit import gather
@@ -56,17 +57,18 @@ def command(table: str, out: Path | None, test: Path | None, as_json: bool) -> E
     from nbcc.simulator.trace_text import render, screen_width
 
     now = to_instant(int(datetime.now(UTC).timestamp() * 1000))
-    found = suspects(unpacked(Path(table)), now)
+    audit = unpacked(Path(table))
+    found = suspects(audit, now)
     run = next((run for suspect in found if (run := suspect.run) is not None), None)
     shown = run or next((run for suspect in found if (run := suspect.example) is not None), None)
-    if test is not None and shown is not None:
-        trace = test.with_suffix(".json")
+    trace = None if test is None else test.with_suffix(".json")
+    if test is not None and trace is not None and shown is not None:
         trace.write_text(to_json(shown), encoding="utf-8")
         test.write_text(reproducer(shown, trace), encoding="utf-8")
     if as_json:
         answer({"causes": [each.to_mapping() for each in found], "run": None if run is None else run.to_mapping()})
     elif not found:
-        echo("no fault is seen in this timeline")
+        echo(*folded(["no fault is seen in this timeline", *_searches(evidence_of_newest(audit))]))
     else:
         for number, each in enumerate(found, start=1):
             places = f", {each.places} places" if each.places > 1 else ""
@@ -74,7 +76,8 @@ def command(table: str, out: Path | None, test: Path | None, as_json: bool) -> E
                           f"   nbcc explain {each.name}", *_searches(each.evidence)]))  # fmt: skip
         if shown is not None:
             leaves = "leaves these instants" if run is not None else "the protocol of the first cause makes"
-            echo("", f"The shortest run that {leaves}:", "", *render(shown, width=screen_width()).split("\n"))
+            again = f"nbcc incident {table} --test FILE.py" if trace is None else f"nbcc replay {trace}"
+            echo("", f"The shortest run that {leaves}:", "", *render(shown, again, screen_width()).split("\n"))
     return Exit.VIOLATED if any(each.gravity == "BROKEN" for each in found) else Exit.AGREES
 
 

@@ -135,6 +135,19 @@ def test_a_search_finds_a_run_for_the_timeline_that_a_run_left(
     assert judge_trace(found.run).possible
 
 
+@pytest.mark.parametrize(("table", "protocol"), [("ours MOR", "default"), ("1.2.0 MOR", "hudi-1.2.0")])
+def test_the_protocol_of_the_writers_leaves_the_newest_instants_of_a_healthy_table(
+    table: str, protocol: str, tmp_path: Path
+) -> None:
+    TABLES[table](tmp_path / "t")
+    out = tmp_path / "incident.zip"
+    assert run(["incident", str(tmp_path / "t"), "--out", str(out)]) == Exit.AGREES
+    found = nbcc_of("incident", str(out))
+    assert found.return_value == Exit.AGREES
+    assert found.stdout.startswith("no fault is seen in this timeline\n")
+    assert f"{protocol}: a run of" in found.stdout
+
+
 WRITTEN_AFTER_ITS_ROLLBACK: Final = (Mark(0, 3, "writer"), Mark(1, 2, "rollbacker", (0,)))
 
 
