@@ -271,6 +271,9 @@ class _Report:
             yield f"Verdicts on {comparison.base.name}: the accepted matrix, and searches of {more} that it leaves out."
         else:
             yield f"Verdicts on {comparison.base.name}: the accepted matrix."
+        if quiet := comparison.without_effect:
+            names = ", ".join(printable(world.name) for world in quiet)
+            yield f"{comparison.mine.name} changed no step in {names}: the same states, steps and verdicts."
         for each in self.judged:
             if each.change != "same" and each.cell.because:
                 yield f"{each.promise}: {printable(self._because(each))}"

@@ -123,6 +123,13 @@ class Comparison:
         row: Mapping[str, Any] = load(self.depth)["protocols"].get(self.base.name, {})
         return row if row.get("options") == self.base.protocol.differences() else None
 
+    @property
+    def without_effect(self) -> list[World]:
+        """The worlds, searched to the end under both protocols, with the same states, steps and verdicts under both."""
+        of_base = {each.world: _measures(each.result) for each in self.of_base}
+        mine = {each.world: _measures(each.result) for each in self.searched}
+        return [world for world, measures in mine.items() if measures and of_base.get(world) == measures]
+
     def begin(self) -> dict[World, bool]:
         """Take what is recorded of the worlds that need no search, and return the worlds that do."""
         worlds = self.worlds
@@ -226,3 +233,11 @@ def _sizes() -> dict[str, int]:
 def _states(world: World) -> float:
     """Return the states of a world under the default protocol. A world that was never counted comes last."""
     return _sizes().get(world.name) or _sizes().get(described(world)) or inf
+
+
+def _measures(result: Result) -> tuple[Any, ...]:
+    """What two searches of one world have in common if a changed option has no effect there; () if one was stopped."""
+    verdicts = {name: (found.verdict, found.steps) for name, found in result.promises.items()}
+    if any(verdict is Verdict.UNDETERMINED for verdict, _ in verdicts.values()):
+        return ()
+    return result.distinct, result.generated, result.depth, verdicts

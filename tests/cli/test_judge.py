@@ -38,6 +38,14 @@ def test_the_table_has_the_change_first_and_the_command_that_replays_it(capsys: 
     assert "<svg" in page
 
 
+def test_an_option_without_effect_changes_no_step(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("quiet.toml").write_text(MINE.replace('plan_takes = "any_log"', 'log_compaction_window = "included"'))
+    assert run(["judge", "quiet.toml", *OPTIONS]) == 0
+    assert "quiet changed no step in demo: the same states, steps and verdicts." in capsys.readouterr().out
+    assert run(["judge", "mine.toml", *OPTIONS]) == 1
+    assert "changed no step" not in capsys.readouterr().out
+
+
 def test_markdown_and_json_have_the_same_table(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["judge", "mine.toml", *OPTIONS, "--markdown"]) == 1
     assert "| PART | holds | 7 | newly broken | nbcc replay" in capsys.readouterr().out
