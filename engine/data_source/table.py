@@ -13,6 +13,7 @@ from ..config import TableConfig
 from ..config.concurrency import concurrency_mode
 from ..config.hudi_options import NAME, check_meaning
 from ..config.options import FUNCTION, WRITE_TASKS
+from ..config.table_config import RESIZED
 from ..data.columns import IS_DELETED
 from ..definition.creation import arrow_schema, table_config
 from ..definition.load import BACKUP, PROPERTIES
@@ -134,8 +135,9 @@ def _check_agreement(options: WriteOptions, config: TableConfig) -> None:
     there = {argument: getattr(config, field) for argument, field in _FIELDS.items() if argument in TABLE}
     there["ordering_fields"] = config.ordering
     asked = _config(options, config.schema, there)
+    resized = RESIZED in config.writer_features  # a job names the number that its table had when it was written
     for argument in (*options.table, *options.create):
-        field = _FIELDS.get(argument)
+        field = None if resized and argument == "buckets" else _FIELDS.get(argument)
         if field is not None and getattr(asked, field) != getattr(config, field):
             option = TABLE.get(argument, (argument,))[0]
             raise BadInput(

@@ -117,6 +117,25 @@ def test_a_commit_time_table_combines_rows_of_several_tasks_by_ordering(tmp_path
     assert sorted(there) == sorted(logs)  # what was combined again is gone
 
 
+@pytest.mark.parametrize("operation", ["upsert", "insert_overwrite"])
+def test_a_write_that_began_before_a_resize_moves_the_files_of_its_tasks(tmp_path: Path, operation: str) -> None:
+    """Its job names the old number of buckets, or the new one."""
+    save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"), ("b", "q", 1, "x"))], **CREATE)
+    options = {**CREATE, "hoodie.datasource.write.operation": operation}
+    writer = NbccSource({"path": str(tmp_path / "t"), **options}).writer(to_spark(SCHEMA), False)
+    rows = table_of(SCHEMA, *((f"k{n}", "p", 2, "new") for n in range(8)))
+    message = pickle.loads(pickle.dumps(writer)).write(iter(rows.to_batches()))
+    table = Table.open(None, tmp_path / "t")
+    table.resize(5)
+    pickle.loads(pickle.dumps(writer)).commit([message])
+    kept = {"a", "b"} if operation == "upsert" else {"b"}
+    found = table.snapshot()["id"].to_pylist()
+    assert sorted(found) == sorted({*kept, *(f"k{n}" for n in range(8))})
+    assert all(piece.file_id.endswith("-0001-0000-0000-000000000005-0") for piece in table.file_slices())
+    save(tmp_path / "t", [table_of(SCHEMA, ("c", "p", 1, "x"))], **{**CREATE, "hoodie.bucket.index.num.buckets": "5"})
+    assert "c" in table.snapshot()["id"].to_pylist()
+
+
 def test_a_failed_task_leaves_nothing(tmp_path: Path) -> None:
     save(tmp_path / "t", [table_of(SCHEMA, ("a", "p", 1, "x"))], **CREATE)
     before = files_in(tmp_path / "t")

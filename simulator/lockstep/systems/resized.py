@@ -56,6 +56,8 @@ def check_ranges(world: World) -> None:
         what, why = f"with a {others[0].name}", "its model takes the ranges of one file group one by one"
     elif world[Crashes].crashes and world.actors[RESIZER.name] > 1:
         what, why = "with two resizers that may die", "its model has no runner whose files another one has deleted"
+    elif world.partitions > 1:
+        what, why = f"of {world.partitions} partitions", "it makes no file group in a partition without rows"
     elif world.buckets > MOST_RANGES:
         what, why = f"of {world.buckets} ranges", "a writer puts its logs in the order of the buckets"
     else:
