@@ -1,4 +1,6 @@
-"""The search and TLC on the same models and invariants: two workers each, whole processes from start to answer.
+"""The search and TLC on the same models and invariants: whole processes from start to answer.
+
+A search of nbcc is one process, and TLC has two workers.
 
 The worlds of the TLA+ twin: `core`, small and hardly symmetric; `three_writers`, the bound of the core's verdicts;
 `four_writers`, most of whose states differ only in names.
@@ -36,7 +38,7 @@ WORLDS = Path(__file__).resolve().parent / "worlds"
 """Worlds of this benchmark alone, too large to be part of the matrix."""
 MAIN = "from nbcc.simulator.cli.main import main; main()"
 GOALS = {"hudi": (8.0, 50.0), "two-phase commit": (2.5, None)}
-"""Times as fast as TLC, two workers each: without reductions, and with them."""
+"""Times as fast as TLC with two workers: without reductions, and with them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +158,7 @@ def _search(match: Match, *more: str) -> dict[str, Any]:
         promises = [part for name in match.promises for part in ("--promise", name)]
         began = time.perf_counter()
         ran = subprocess.run(
-            [sys.executable, "-c", MAIN, "explore", match.world, "--json", "--workers", "2", *promises, *more],
+            [sys.executable, "-c", MAIN, "explore", match.world, "--json", *promises, *more],
             cwd=folder, capture_output=True, text=True, check=False,
         )  # fmt: skip
         seconds = time.perf_counter() - began
@@ -166,7 +168,7 @@ def _search(match: Match, *more: str) -> dict[str, Any]:
 
 
 def text(rows: Sequence[dict[str, Any]]) -> str:
-    """The table: seconds of whole processes, and how often ours fits into TLC's (two workers each)."""
+    """The table: seconds of whole processes, and how often ours fits into TLC's."""
     columns = ("nbcc", "nbcc_reduced", "tlc", "tlc_symmetric")
     head = ("nbcc", "reduced", "TLC", "symmetric")
     lines = [f"{'search':30}{'distinct':>11}{'kept':>9}" + "".join(f"{each:>11}" for each in head) + "   times as fast"]

@@ -5,6 +5,7 @@ and docs/write-your-own-model.md shows how to write another.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, TypeVar
 
 from .binding import ParameterNames
@@ -64,7 +65,7 @@ class TransitionSystem:
         """Return the actors of a kind, or of a kind with the given name; () if the system has none."""
         return self.actors.get(name_of(kind), ())
 
-    @property
+    @cached_property
     def transitions(self) -> tuple[BoundTransition, ...]:
         """All transitions, bound to the components (state variables)."""
         return tuple(compiled.transition for compiled in self.stepper.rows)

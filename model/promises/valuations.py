@@ -192,6 +192,8 @@ End = tuple[Fold, tuple[Log, ...]]
 @lru_cache(maxsize=1 << 16)
 def changes_right(before: End, after: End, merger: Merger) -> bool:
     """True if the change log computed from two reads equals the change log that the oracle requires."""
+    if all(reads_right(*end, merger, False) for end in (before, after)):
+        return True
     names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
     ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
     return changes_differ(ends[0], ends[1], len(names), merger) is None

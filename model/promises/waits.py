@@ -62,10 +62,10 @@ def first_wait(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
             continue
         for me, mask, seen in writers:
             if (key := state & mask) not in seen:
-                if message := _waits_for(model, state, me):
-                    return number, message
-                if _halt(model, state, me) is None:  # a halt depends on the other actors as well
+                if (halt := _halt(model, state, me)) is None:
                     seen.add(key)
+                elif message := _blocked(model, halt, me):  # depends on the other actors as well
+                    return number, message
     return None
 
 
@@ -104,8 +104,11 @@ def _holds_on(model: Model, state: State, holder: str) -> str | None:
 
 
 def _waits_for(model: Model, state: State, me: str) -> str | None:
-    if (halt := _halt(model, state, me)) is None:
-        return None
+    return None if (halt := _halt(model, state, me)) is None else _blocked(model, halt, me)
+
+
+def _blocked(model: Model, halt: State, me: str) -> str | None:
+    """Return a sentence if a writer that is blocked in a state waits for a data phase; None otherwise."""
     reasons = " or ".join(_held_up(model, halt, me))
     needed: Step | None = None
     for name in _every_actor(model):
