@@ -60,8 +60,11 @@ class Watchers:
             if watch.unfit is None:
                 together.setdefault((rests_on(system, watch.promise), shape_of(watch.promise)), []).append(watch)
         groups = [_PromiseGroup(system, members) for members in together.values()]
-        self._open = groups
-        """The groups that a state can still change."""
+        by_reads: dict[Hashable, list[_PromiseGroup]] = {}
+        for group in groups:
+            by_reads.setdefault(group if group.rests_on is None else frozenset(group.rests_on), []).append(group)
+        self._open = [(some[0].project, set[Hashable](), some) for some in by_reads.values()]
+        """The groups that a state can still change. Those that read the same components share their projections."""
         self._step_groups = [group for group in groups if group.of_steps]
         self.of_runs = [w for w in self.watches if w.unfit is None and w.promise.kind == "run"]
         self.state_bits = _bits(system, groups)
@@ -76,12 +79,17 @@ class Watchers:
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
         """Check the promises in the new state `state`, which results from `step` in the state `before`."""
-        for group in self._open:
-            footprint = group.project(state)
-            if footprint not in group.seen:
-                group.seen.add(footprint)
-                if group.see_state(state, before, step) and group.is_settled:
-                    self._open = [each for each in self._open if not each.is_settled]
+        for project, seen, groups in self._open:
+            footprint = project(state)
+            if footprint not in seen:
+                seen.add(footprint)
+                for group in groups:
+                    if group.see_state(state, before, step) and group.is_settled:
+                        self._close(group)
+
+    def _close(self, settled: _PromiseGroup) -> None:
+        left = [(project, seen, [each for each in some if each is not settled]) for project, seen, some in self._open]
+        self._open = [each for each in left if each[2]]
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
         """Check the promises on a step from the state `before` to the state `after`."""
@@ -110,7 +118,6 @@ class _PromiseGroup:
         self.of_states = [watch for watch in members if watch.promise.kind == "state"]
         self.of_steps = [watch for watch in members if watch.promise.kind == "step"]
         self.shape = shape_of(members[0].promise)
-        self.seen: set[Hashable] = set()
         self.seen_steps: set[Hashable] = set()
         self.shapes: set[Hashable] = set()
 
