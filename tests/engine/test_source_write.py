@@ -132,6 +132,7 @@ def test_a_write_that_began_before_a_resize_moves_the_files_of_its_tasks(tmp_pat
     found = table.snapshot()["id"].to_pylist()
     assert sorted(found) == sorted({*kept, *(f"k{n}" for n in range(8))})
     assert all(piece.file_id.endswith("-0001-0000-0000-000000000005-0") for piece in table.file_slices())
+    assert all(len(table.snapshot(where=[("id", "=", f"k{n}")])) == 1 for n in range(8)), "a key is in its own bucket"
     save(tmp_path / "t", [table_of(SCHEMA, ("c", "p", 1, "x"))], **{**CREATE, "hoodie.bucket.index.num.buckets": "5"})
     assert "c" in table.snapshot()["id"].to_pylist()
 
