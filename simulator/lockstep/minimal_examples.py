@@ -142,6 +142,8 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     yield World(actors=crew(WRITER, ROLLBACKER), stalls=1, rollbacks=1), free
     yield World(actors=crew(WRITER, COMPACTOR, CUTTER), compactions=1, cuts=1), free
     yield World(actors=crew(WRITER, ROLLBACKER, CUTTER), stalls=1, rollbacks=1, cuts=1), free
+    yield specs.world("free_two_compactors"), free
+    yield specs.world("free_restores"), free
     for name in extensions.files_of("worlds"):
         yield specs.world(name), default
     for protocol_name, name in (example for room in rooms().values() for example in room.examples):
