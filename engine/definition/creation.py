@@ -94,6 +94,8 @@ def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) ->
     zone in which timestamps without a time zone are interpreted.
     """
     if not isinstance(schema, str | pa.Schema):
+        if hasattr(schema, "__arrow_c_stream__") and not is_of("pyspark", schema) and not is_of("pandas", schema):
+            schema = pa.RecordBatchReader.from_stream(schema).schema  # that of polars has no Arrow types
         schema = getattr(schema, "schema", schema)  # that of a DataFrame, a table or a reader
     if isinstance(schema, pa.Schema):
         return stored_schema(schema.remove_metadata(), zone)

@@ -223,13 +223,19 @@ def rows_of(data: Any, asked: str) -> Any:
         return data
     if type(data).__name__ != "DataFrame" or not is_of("pandas", data):
         offers = hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
-        return pa.table(data) if offers else data
+        return _without_views(pa.table(data)) if offers else data
     named = any(name is not None for name in data.index.names)
     try:
         return pa.Table.from_pandas(data, preserve_index=named)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as unfit:  # mixed or unknown types
         exists = f"pyarrow cannot convert the pandas DataFrame ({unfit})"
         raise BadInput(asked, exists, "give each column values of one type") from None
+
+
+def _without_views(rows: pa.Table) -> pa.Table:
+    """Return the rows with plain strings and binaries: polars gives views, which few functions of Arrow take."""
+    plain = {"string_view": pa.string(), "binary_view": pa.binary()}
+    return rows.cast(pa.schema([field.with_type(plain.get(str(field.type), field.type)) for field in rows.schema]))
 
 
 def _without_meta(schema: pa.Schema) -> pa.Schema:

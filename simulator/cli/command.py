@@ -150,7 +150,8 @@ def echo(*lines: str, err: bool = False, whole: bool = False) -> None:
 
     On a terminal, a line that is wider than the terminal is folded between two words, unless `whole` is True.
     """
-    on_terminal = (sys.stderr if err else sys.stdout).isatty()
+    stream = sys.stderr if err else sys.stdout  # None if the caller has closed it
+    on_terminal = stream is not None and stream.isatty()
     for line in folded(lines, shutil.get_terminal_size().columns) if on_terminal and not whole else lines:
         click.echo(printable(line), err=err)
 

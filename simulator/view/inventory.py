@@ -16,7 +16,7 @@ from nbcc.model.kernel.writer import WRITER
 
 from .slices import slices
 from .style import WRITERS, by_variables, css_variables
-from .svg import SANS, svg
+from .svg import MONO, SANS, svg
 from .table_scene import TimeNames, clock, files, times
 from .timeline import timeline
 
@@ -42,6 +42,9 @@ dd {{ font-size: 15px; font-weight: 600; font-variant-numeric: tabular-nums; }}
 .scroll::-webkit-scrollbar {{ height: 8px; }}
 .scroll::-webkit-scrollbar-thumb {{ background: var(--faint); border-radius: 4px; }}
 details {{ margin-top: 10px; }}
+svg {{ fill: var(--ink); }}
+[data-k] {{ fill: var(--muted); }}
+.m {{ font-family: {MONO}; }}
 summary {{ cursor: pointer; }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin-top: 6px; }}
 th, td {{ text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--line); white-space: nowrap; }}
@@ -53,7 +56,7 @@ th {{ color: var(--muted); font-size: 11px; font-weight: 400; }}
 def page_of(inventory: Inventory) -> str:
     title, names = f"{inventory.name}: timeline and file slices", TimeNames(inventory)
     pictures = (timeline(times(names, inventory, MOST_INSTANTS)), slices(files(names, inventory)))
-    lines, groups = (by_variables(svg(picture, width=round(picture.width * SCALE)), KINDS) for picture in pictures)
+    lines, groups = (_styled(svg(picture, width=round(picture.width * SCALE))) for picture in pictures)
     instants = (
         (
             names.name(i.requested), i.requested, names.name(i.completed) if i.completed else "", i.completed or "",
@@ -61,11 +64,8 @@ def page_of(inventory: Inventory) -> str:
         )
         for i in inventory.instants
     )  # fmt: skip
-    return "\n".join(
+    body = "\n".join(
         [
-            f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>',
-            '<meta name="viewport" content="width=device-width,initial-scale=1">',
-            f"<style>{css_variables(KINDS)}{_CSS}</style></head><body>",
             *_head(inventory),
             f'<h2>Timeline</h2><div class="scroll">{lines}</div>',
             f'<h2>File slices</h2><div class="scroll">{groups}</div>',
@@ -73,9 +73,19 @@ def page_of(inventory: Inventory) -> str:
             *_folded("All instants", ("", "requested", "", "completed", "action", "state", "files", "size"), instants),
             *_folded("All files", ("partition", "file group", "barrier", "role", "file", "completed", "size"),
                      _files(inventory)),
-            "</body></html>",
         ]
+    )  # fmt: skip
+    return (
+        f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">\n'
+        f"<style>{css_variables(KINDS, _CSS + body)}{_CSS}</style></head><body>\n{body}\n</body></html>"
     )
+
+
+def _styled(picture: str) -> str:
+    """Return a picture that follows the theme of the page. What most of its marks share is in the page's style."""
+    markup = by_variables(picture, KINDS).replace(f' font-family="{MONO}"', " class=m").replace(f'"{SANS}"', "inherit")
+    return markup.replace(' fill="var(--ink)"', "").replace(' fill="var(--muted)"', " data-k")
 
 
 def _head(inventory: Inventory) -> Iterator[str]:

@@ -85,16 +85,17 @@ def by_variables(markup: str, kinds: list[str]) -> str:
     return markup
 
 
-def css_variables(kinds: list[str]) -> str:
+def css_variables(kinds: list[str], page: str | None = None) -> str:
     """Return the CSS variables of the light and the dark theme: ``--paper``, ``--ink``, ``--red``, ..., and for each
-    actor ``--hue-N``, ``--on-N`` and ``--ink-N``.
+    actor ``--hue-N``, ``--on-N`` and ``--ink-N``. If the text of the page is given, only those that it uses.
     """
     values = {**SURFACES, "red": RED}
     for place, hue in enumerate(hues(kinds)):
         values[f"hue-{place}"] = (hue.light, hue.dark)
         values[f"on-{place}"] = (hue.light_text, hue.dark_text)
         values[f"ink-{place}"] = (hue.ink, hue.dark)
-    light, dark = ("".join(f"--{name}:{pair[theme]};" for name, pair in values.items()) for theme in (0, 1))
+    used = {name: pair for name, pair in values.items() if page is None or f"var(--{name})" in page}
+    light, dark = ("".join(f"--{name}:{pair[theme]};" for name, pair in used.items()) for theme in (0, 1))
     return (
         f":root{{color-scheme:light;{light}}}\n"
         f"@media screen and (prefers-color-scheme:dark){{:root:not([data-theme=light]){{color-scheme:dark;{dark}}}}}\n"

@@ -186,6 +186,26 @@ def test_batches_and_readers_of_arrow_go_in_and_come_out(tmp_path: Path) -> None
     assert found.to_pylist() == [{"id": "k2", "part": found["part"][0].as_py(), "ts": 2, "a": "b"}]
 
 
+class PolarsFrame(Stream):
+    """What a DataFrame of polars is: its strings are views, and its schema is one of polars."""
+
+    schema = "Schema({'id': String})"
+
+    def __init__(self, rows: pa.Table) -> None:
+        views = [field.with_type(pa.string_view()) if field.type == pa.string() else field for field in rows.schema]
+        super().__init__(rows.cast(pa.schema(views)))
+
+
+def test_frames_of_polars_give_a_schema_and_are_merged(tmp_path: Path) -> None:
+    frame = PolarsFrame(batch(("k1", 1, "a"), ("k2", 2, "b")))
+    table = Table.create(None, tmp_path / "t", frame, record_key="id", ordering_fields="ts")
+    assert table.config.schema.field("id").type == pa.string()
+    table.upsert(frame)
+    merge = table.merge(PolarsFrame(batch(("k1", 5, "x"), ("k3", 5, "y"))))
+    merge.when_matched_update().when_not_matched_insert().execute()
+    assert state(table.snapshot()) == {("k1", 5, "x"), ("k2", 2, "b"), ("k3", 5, "y")}
+
+
 def test_the_table_describes_itself(table: Table) -> None:
     table.delete(where=field("id") == "k1")
     table.compact()
