@@ -15,6 +15,7 @@ from ..mechanisms.conditions import RowsRead, began, groups_read
 from ..mechanisms.file_ids import file_id_of, new_file_ids
 from ..mechanisms.insert_overwrite import OVERWRITER, replaced_groups
 from ..mechanisms.occ.conflicts import ABORTED, Occ, Validation
+from ..mechanisms.record_index.rules import InsertLimits, file_groups_shown
 from ..mechanisms.resizes.mechanism import RESIZER
 from ..mechanisms.resizes.rules import generations_shown
 from ..mechanisms.restores.rules import is_undone
@@ -94,14 +95,25 @@ def first_or_none(sentences: Iterable[str]) -> str | None:
 
 def key_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """Check promise KEY: all completed writes that can contain a key put the key into the same file group. In a resized
-    table, a read as of any time opens one file group that holds the key.
+    table, a read as of any time opens one file group that holds the key. Under a record index, at most one shows it.
     """
-    if broken := key_twice(_writes(model.component(after, "published"))):
+    if broken := key_twice(_writes(model.component(after, "published"))) or inserted_twice(model, after):
         return broken
-    return _shown_twice(model, after) if model.actors_of(RESIZER) else None
+    return _opened_twice(model, after) if model.actors_of(RESIZER) else None
 
 
-def _shown_twice(model: Model, state: State) -> str | None:
+def inserted_twice(model: Model, state: State) -> str | None:
+    """Return a sentence about a read that shows new keys in two file groups; None if there is no such read."""
+    if not model.world[InsertLimits].new_keys:
+        return None
+    table = view_of(model, state).table
+    for time in answered_times(model, state):
+        if len(shown := file_groups_shown(model.rules, table, time)) > 1:
+            return f"the read as of t{time} shows the new keys in the file groups {' and '.join(map(str, shown))}"
+    return None
+
+
+def _opened_twice(model: Model, state: State) -> str | None:
     table = view_of(model, state).table
     for time in answered_times(model, state):
         if len(shown := generations_shown(table, time)) != 1:
@@ -160,6 +172,10 @@ def _met(model: Model, state: State) -> bool:
     return any(checks_conflicts(model, later.actor) for later in overlapping)
 
 
+def _by_table(model: Model) -> bool:
+    return bool(model.actors_of(RESIZER) or model.world[InsertLimits].new_keys)
+
+
 def _two_writes(model: Model, state: State) -> bool:
     return len(_writes(model.component(state, "published"))) > 1
 
@@ -192,5 +208,5 @@ KEY = Promise(
     kind="state",
     holds=key_holds,
     sometimes=_two_writes,
-    reads=lambda model: on_table(model) if model.actors_of(RESIZER) else ("published",),
+    reads=lambda model: on_table(model) if _by_table(model) else ("published",),
 )

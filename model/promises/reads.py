@@ -18,7 +18,7 @@ from ..model import Model
 from ..variants.windows import Windows
 from .columns_shown import columns_broken, columns_changed
 from .compare import against_oracle, one_against_other
-from .conflicts import key_twice
+from .conflicts import inserted_twice, key_twice
 from .promise import Promise
 from .sentences import key_given, row_of, write_named
 from .shape import completions_of, windows_of
@@ -43,7 +43,7 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
     the writes that completed by T.
     """
     view = view_of(model, after)
-    if broken := key_twice(view.done.values()):
+    if broken := key_twice(view.done.values()) or inserted_twice(model, after):
         return broken
     settled = settled_times(model, after)
     here = [(f"snapshot at t{t}", view, inf, inf) for t in settled[-1:]]

@@ -13,6 +13,7 @@ from nbcc.model import Protocol, Query
 from nbcc.model.mechanisms.metadata_entries import EntryLimits
 from nbcc.model.mechanisms.metadata_table import HasMetadataTable
 from nbcc.model.mechanisms.occ.conflicts import Occ
+from nbcc.model.mechanisms.record_index.rules import InsertLimits
 from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
 from nbcc.simulator.lockstep.replay import play, replay
 from nbcc.simulator.lockstep.systems.registry import factory
@@ -58,6 +59,8 @@ MODEL_ONLY = {
     "74-rollback-block",
     "76-resize-hides-a-write",
     "112-rfc-66-example-by-four-rules",
+    "105-key-inserted-twice",
+    "106-newest-location",
 }
 # A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.
 BROKEN_BY_DEFAULT = {"31-lost-lock", "33-commit-and-rollback"}
@@ -168,6 +171,7 @@ def test_under_the_remedy_the_same_steps_keep_the_promise_or_cannot_happen(name:
     """The remedy is the default protocol, if no other is named."""
     asked = replace(shipped(name), protocol=REMEDIES.get(name, Protocol()), observed=())
     tables = (asked.world[HasMetadataTable].metadata_table, asked.world[EntryLimits].shared_metadata_table)
+    tables = (*tables, asked.world[InsertLimits].new_keys)
     in_model = any(tables) or "flink_job" in asked.world.actors
     systems = ("model",) if in_model else ("model", "engine")
     for outcome in replay(asked, systems).outcomes:

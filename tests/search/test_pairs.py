@@ -50,12 +50,16 @@ APART = {
 } | {
     frozenset({"metadata_compactor", other}) for other in OTHERS
     if other not in ("compactor", "metadata_compactor", "reader", "rollbacker")
+} | {
+    frozenset({"index_compactor", other}) for other in OTHERS
+    if other not in ("cleaner", "compactor", "index_compactor", "reader", "rollbacker")
 }  # fmt: skip
 """What is not modelled together. The boundary lists the same."""
 MORE = {
     "checkpointer": {"state_checkpoints": 1}, "querier": {"queries": 1},
     "resizer": {"resizes": 1, "buckets": 2, "first_buckets": 1},
     "metadata_compactor": {"shared_metadata_table": 1, "metadata_compactions": 1},
+    "index_compactor": {"new_keys": 1, "buckets": 2, "index_compactions": 1},
     "flink_job": {"writes_per_writer": 1},
 }  # fmt: skip
 
@@ -127,19 +131,20 @@ def test_what_is_not_modelled_together_is_refused(some: tuple[str, ...]) -> None
 
 def test_the_boundary_lists_what_is_not_modelled_together() -> None:
     text = (files("nbcc") / "specs" / "boundary.md").read_text("utf-8")
-    alone = ("metadata_compactor", "resizer", "schema_evolver")
+    alone = ("index_compactor", "metadata_compactor", "resizer", "schema_evolver")
     stated = {frozenset({one, other}) for one in alone for other in OTHERS}
     for apart in APART - stated:
         assert f"`{' + '.join(sorted(apart))}`" in text
     assert "a `schema_evolver` with any kind but `writer` and `compactor`" in text
     assert "a `resizer` with any kind but `writer`, `compactor`, `cleaner`, `reader` and `rollbacker`" in text
+    assert "an `index_compactor` with any kind but `writer`, `compactor`, `cleaner`, `reader` and `rollbacker`" in text
     assert "a `metadata_compactor` with any kind but `writer`, `compactor`, `reader` and `rollbacker`" in text
 
 
 @pytest.mark.parametrize("kind", sorted(kinds()))
 def test_actors_of_copy_on_write_worlds_are_modelled_or_refused(kind: str) -> None:
     refused = ("schema_evolver", "cleaner", "clusterer", "compactor", "bulk_inserter", "log_compactor", "overwriter",
-               "restorer", "resizer", "flink_job")  # fmt: skip
+               "restorer", "resizer", "index_compactor", "flink_job")  # fmt: skip
     with pytest.raises(ValueError, match="world: ") if kind in refused else nullcontext():
         model = Model(world_of(kind).replace(table_type="COPY_ON_WRITE"))
         explore(model, list(PROMISES.values()), canary=CANARY, max_states=EARLY)

@@ -17,7 +17,7 @@ from .pins import SIZES, case, search, violated
 KEEPING = ("time_service", "test_and_set", "occ", "resolved", "log", "free", "put_if_absent", "exclusive", "several",
            # Of a log that is shared; what they lose in addition to it is pinned in sizes.toml.
            "shared", "appended", "earlier", "in_front",
-           "by_range", "dual_write",
+           "by_range", "dual_write", "moved", "updates_only",
            # No promise is of what its reader loses: agreement with the maker of a base file (test_foreign_services.py).
            "by_the_table")  # fmt: skip
 WEAKER = [
@@ -114,6 +114,8 @@ BREAKS = {
     ("column_merge", "by_row_in_base"): {"SNAP", "INCR", "CDC", "QUIET"},
     ("log_compaction_window", "included"): {"INCR"},
     ("mapping_check", "at_open"): {"SNAP", "INCR", "CDC", "PART"},
+    ("inserts", "newest"): {"SNAP", "INCR", "CDC"},
+    ("inserts", "unchecked"): {"SNAP", "INCR", "CDC", "RO", "PART", "KEY"},
     ("services", "foreign"): {"SNAP", "INCR", "CDC", "RO", "QUIET"},
     ("claims", "none"): {"MONO"},
     ("tombstone_logs", "by_time"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "MONO"},
@@ -172,6 +174,8 @@ SHOWS_IN = {
     ("replacing", ""): "replaces",
     ("clustering", ""): "clustered",
     ("mapping_check", ""): "resized",
+    ("inserts", "newest"): "record_index_three_writers",
+    ("inserts", "unchecked"): "record_index",
     ("archive_bound", ""): "archiving",
     ("restore_by", ""): "restores",
     ("restore_pending", ""): "restores_compacted",
