@@ -125,6 +125,10 @@ SENTENCES = {
         "INCR": "incremental read (t0, t4] in group 0: a key that w2 upserts with ordering value 1 and w1 upserts with "
         "ordering value 1 shows the row of w2, not the row of w1",
     },
+    ("conditional_delete", "conflict_reads", "ignored"): {
+        "ERASED": "the snapshot in group 1 shows the row of w2, which was written before w1's write (requested t1, "
+        "completed t4) deleted the rows that match: a key that w2 upserts with ordering value 1",
+    },
     ("lost_lock", "fencing", "storage"): {
         "FREE": "w1 is alive, and its write was refused publication",
     },
