@@ -3,19 +3,23 @@
 Any process may run a pending plan. A late log completes after the plan's requested time K in an old file group. Under
 the lock, the resize looks for late logs that it has not copied. If there are some, it releases the lock, copies them
 into the new file groups as logs of instant K, and tries again; otherwise it completes. So the new file groups hold
-exactly what completed before the resize, and a writer waits at most while the lock holder lists the timeline.
+exactly what completed before the resize. If writers are fast, each round finds late logs again. So after `ROUNDS`
+rounds the resize copies the last ones under the lock: a writer waits at most for the copies of one round.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from typing import Final
 
 from ..config import TableConfig
 from ..context import Context
 from ..data.tasks import WrittenFile
 from ..definition.load import with_current_schema
 from ..file_names import TOMBSTONES
+from ..lock import HeldLock, held
 from ..reads.times import Time
 from ..services.resizing import FilesToCopy, LateLogs, base_tasks, empty_tasks, late_files
 from ..services.resume import completed, files_or_completed, resumed
@@ -24,6 +28,9 @@ from ..timeline.history import Active
 from ..timeline.resize_plans import CLUSTERING, ResizePlan
 from ..writes.commits import resize_commit
 from ..writes.mapping import move_tasks, put_partitions
+
+ROUNDS: Final = 5
+"""How often a resize tries to complete before it copies late logs under the lock."""
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -61,12 +68,23 @@ class _Resize:
 
     def run(self) -> Instant:
         done = self._put(self._bases)
-        while done is None:
+        for _ in range(ROUNDS):
+            if done is not None:
+                return done
             try:
-                return self._complete()
+                return self._complete(self._context)
             except LateLogs as found:
                 done = self._put(partial(self._copies, found.late))
-        return done
+        return done or self._last_round()
+
+    def _last_round(self) -> Instant:
+        """Copy under the lock what has completed since the last round, and complete the resize."""
+        context = self._context
+        with held(context.lock):
+            late = late_files(context, context.active(), self._copied)
+            done = self._put(partial(self._copies, late)) if late.files else None
+            lock, commits, hearts = HeldLock(context.lock), context.commits, context.heartbeats
+            return done or self._complete(replace(context, lock=lock, own_commits=commits, own_heartbeats=hearts))
 
     def _put(self, work: Callable[[], list[WrittenFile]]) -> Instant | None:
         files = files_or_completed(self._context, CLUSTERING, self._requested, work)
@@ -94,9 +112,9 @@ class _Resize:
         self._copied = late.until
         return context.jobs.compact([*empty, *copies])
 
-    def _complete(self) -> Instant:
+    def _complete(self, context: Context) -> Instant:
         commit = resize_commit(self._config, self._requested, self._plan.generation, self._files, self._replaced)
-        return completed(self._context, CLUSTERING, self._requested, commit, self._files, self._check)
+        return completed(context, CLUSTERING, self._requested, commit, self._files, self._check)
 
     def _check(self, now: Active | None) -> None:
         late = late_files(self._context, now or self._context.active(), self._copied)

@@ -93,6 +93,18 @@ def held(lock: Lock, release_by: Callable[[Callable[[], None]], object] = _call)
         yield
 
 
+class HeldLock:
+    """The lock of a table that the caller holds already: operations that take it go on at once."""
+
+    def __init__(self, lock: Lock) -> None:
+        if isinstance(lock, ExpiringLock):
+            self.left = lock.left
+
+    def acquire(self) -> None: ...
+
+    def release(self) -> None: ...
+
+
 @contextmanager
 def held_unless(
     lock: Lock, done: Callable[[], T | None], release_by: Callable[[Callable[[], None]], object] = _call

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from nbcc import Table
+from nbcc.engine.actions.run_resize import ROUNDS
 from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.config.table_config import RESIZED
 from nbcc.engine.definition.load import PROPERTIES, load_properties, open_table
@@ -68,6 +69,26 @@ def test_a_log_that_completes_late_is_copied(tmp_path: Path) -> None:
     assert len(groups(table)) == 4
     assert sum(piece.partition == "part=q" for piece in table.file_slices()) == 4
     assert validate(table.context.storage).diagnostics == ()
+
+
+def test_a_resize_completes_although_a_write_completes_in_every_round(tmp_path: Path) -> None:
+    """After so many rounds it copies under the lock, where the next writer waits."""
+    table = made(tmp_path)
+    written = [0]
+
+    class Busy(Hooked):
+        def _reached(self, verb: str, path: str) -> None:
+            super()._reached(verb, path)
+            lock = table.context.lock
+            if verb == "put" and "-0001-" in path and path.startswith("part=") and lock.try_acquire():
+                lock.release()
+                written[0] += 1
+                table.upsert(rows(f"n{written[0]}", ts=written[0]))
+
+    busy = Table(_with(table.context, Busy(table.context.storage)), table.config)
+    busy.resize(3)
+    assert written[0] >= ROUNDS
+    assert with_value(table, "new") == {f"n{number + 1}" for number in range(written[0])}
 
 
 def test_a_late_delete_is_copied(tmp_path: Path) -> None:
