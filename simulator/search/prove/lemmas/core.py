@@ -69,9 +69,21 @@ class Core(WriterLemmas, Compactors, Readers):
     def visible(self, s: Any, log: Term, t: Term) -> Term:
         """True if a read as of t may include the log."""
         w = s.write_of(log)
+        in_time = self.axis(s, w, self.options.as_of_axis) <= t
         if self.options.visibility == "any":
-            return both(s.stored(log), implies(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t))
-        return both(published(s, w), self.axis(s, w, self.options.as_of_axis) <= t, self.is_there(s, log))
+            pending = both(no(published(s, w)), s.requested(w) <= t)
+            return both(s.stored(log), either(both(published(s, w), in_time), pending))
+        return both(published(s, w), in_time, self.is_there(s, log), self.visits(s, log, t))
+
+    def visits(self, s: Any, log: Term, t: Term) -> Term:
+        """True if a read as of t visits the slice of the log. By requested times it visits no slice that begins later;
+        by completion times such a slice has no log that completed by then.
+        """
+        if self.options.as_of_axis == "completion":
+            return True
+        time = self.slice_time(s, s.write_of(log))
+        return no(s.some(PLAN, lambda q: both(
+            s.done(q), s.part(q, s.group_of(log)), t < s.barrier(q), s.barrier(q) <= time)))  # fmt: skip
 
     def delivered(self, s: Any, w: Term, after: Term, until: Term) -> Term:
         """True if an incremental read of (after, until] contains the write."""
@@ -93,8 +105,8 @@ class Core(WriterLemmas, Compactors, Readers):
                   "answered what it contains", lambda s: both(self.snap(s), self.answers_stay(s))),
             Claim("PART", "a completed log is in a base file, or in a slice above it, never in both", self.part),
             Claim("ATOM", "a read shows all logs of a write or none, and only of completed writes", self.atom),
-            Claim("TRAVEL", "a read as of a settled time never changes, and readers have answered what it contains",
-                  self.answers_stay, self.travel),
+            Claim("TRAVEL", "a read as of a settled time never changes, from any base file, and readers have answered "
+                  "what it contains", lambda s: both(self.same_from_any_base(s), self.answers_stay(s)), self.travel),
             Claim("INCR", "a window of settled times never changes, and a read at its start and the window contain "
                   "each log of a read at its end once", self.incr, self.incr_again),
             Claim("QUIET", "a read contains the same from any base file, and no step but the publication of a write "
