@@ -181,6 +181,10 @@ class Replaces(core.Core):
     def common(self) -> frozenset[str]:
         return frozenset(self.clauses())
 
+    def bases_agree(self, s: Any) -> Term:
+        """True if each read contains exactly what completed by then and no complete replace hides, from any base."""
+        return self.snap(s)
+
     def claims_of_the_core(self) -> tuple[Claim, ...]:
         """Return the core promises except those whose formulas ignore that an insert overwrite hides writes."""
         about = ("a read contains exactly the logs that completed by then and that no complete replace hides, and "
