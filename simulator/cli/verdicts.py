@@ -124,7 +124,6 @@ def command(
     \b
     Examples:
       nbcc verdicts
-      nbcc verdicts --locks
       nbcc verdicts --picture verdicts.png
       nbcc verdicts --promise ANSWER --promise FRESH --accept
       nbcc verdicts --protocol mine --accept
@@ -134,9 +133,7 @@ def command(
     if more and not options:
         raise click.UsageError(f"Got unexpected extra argument ({more[0]}); files of options come after --options")
     if options:
-        from .row_of_options import row_of
-
-        return row_of((*options, *more), as_json)
+        return _row_of_options((*options, *more), as_json)
     from nbcc.simulator.search import verdicts as judged
     from nbcc.simulator.search.jobs import known_promises
     from nbcc.simulator.view.verdict_matrix import drawing
@@ -157,6 +154,12 @@ def command(
     except KeyboardInterrupt:
         echo(judging.interrupted(), err=True)
         return Exit.INTERRUPTED
+
+
+def _row_of_options(files: tuple[Path, ...], as_json: bool) -> Exit:
+    from .row_of_options import row_of
+
+    return row_of(files, as_json)
 
 
 _NOT_INSTALLED = "specs/verdicts-full.json is in the repository of nbcc only."
