@@ -87,7 +87,7 @@ def _cell(figure: Figure, digits: int) -> str:
     return f"{figure.median:,.{digits}f}" + (f" \u00b1{half:,.{digits}f}" if half else "")
 
 
-class Row(NamedTuple):
+class MeasuredRow(NamedTuple):
     """One row of the report: its words with the unit, and a cell for each column."""
 
     words: str
@@ -122,15 +122,15 @@ def _aligned(text: str, cells: Sequence[str], words: int, width: int) -> str:
     return f"{text:{words}}{''.join(f'{cell:>{width}}' for cell in cells)}".rstrip()
 
 
-def _rows(columns: Sequence[tuple[Mode, Sequence[Measures]]], past: Recorded | None) -> Iterator[Row]:
+def _rows(columns: Sequence[tuple[Mode, Sequence[Measures]]], past: Recorded | None) -> Iterator[MeasuredRow]:
     tables = [figures(measured) for _, measured in columns]
     for line in LINES:
         cells = [_past_cell(past, line)] if past is not None else []
         cells += [_cell(of_mode[line.name], line.digits) for of_mode in tables]
-        yield Row(f"{line.words}, {line.unit}" if line.unit else line.words, cells)
+        yield MeasuredRow(f"{line.words}, {line.unit}" if line.unit else line.words, cells)
 
 
-def _by_writers(columns: Sequence[tuple[Mode, Sequence[Measures]]], skipped: int) -> Iterator[Row]:
+def _by_writers(columns: Sequence[tuple[Mode, Sequence[Measures]]], skipped: int) -> Iterator[MeasuredRow]:
     """Yield rows with commits, attempts and latency for each group of writers, if the scenario has several groups. The
     first `skipped` cells of each row are "-".
     """
@@ -139,7 +139,7 @@ def _by_writers(columns: Sequence[tuple[Mode, Sequence[Measures]]], skipped: int
         groups = [writer_figures(measured, kind) for _, measured in columns]
         for place, (words, digits) in enumerate((("commits in all", 0), ("attempts for each", 1), ("median, s", 2))):
             cells = ["-"] * skipped + [f"{group[place]:,.{digits}f}" if group else "-" for group in groups]
-            yield Row(f"{kind}: {words}", cells)
+            yield MeasuredRow(f"{kind}: {words}", cells)
 
 
 def document(
