@@ -10,7 +10,7 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 from unittest.mock import patch
@@ -18,9 +18,8 @@ from unittest.mock import patch
 import pytest
 
 import tools.detection
-from nbcc.engine.actions import run_clean
+from nbcc.engine.actions import run_clean, run_restore
 from nbcc.engine.audit import gather
-from nbcc.engine.timeline.cleans import CleanPlan, encode_clean
 from nbcc.model import Model
 from nbcc.simulator import specs
 from nbcc.simulator.audit.diagnostics import RULES, diagnostics_of
@@ -181,15 +180,19 @@ def test_what_is_not_an_incident_is_refused(content: bytes, tmp_path: Path) -> N
     assert run(["incident", str(tmp_path / "y.zip")]) == Exit.BAD_INPUT
 
 
-def in_no_time(plan: CleanPlan, requested: str, millis: int) -> bytes:
-    """A completed clean without its measured duration, which differs from run to run."""
-    return encode_clean(plan, requested, 0)
+def in_no_time(encode: Callable[..., bytes]) -> Callable[..., bytes]:
+    """Encode a completed clean or restore without its measured duration, which differs from run to run."""
+    return lambda *arguments: encode(*arguments[:-1], 0)
 
 
 def first_cause(number: str, folder: Path) -> Suspect | None:
     incident = INCIDENTS[number]
     mutant = mutants.load(incident["mutant"])
-    with mutants.applied(mutant), patch.object(run_clean, "encode_clean", in_no_time):
+    cleans, restores = in_no_time(run_clean.encode_clean), in_no_time(run_restore.encode_restore)
+    with (
+        mutants.applied(mutant), patch.object(run_clean, "encode_clean", cleans),
+        patch.object(run_restore, "encode_restore", restores),
+    ):  # fmt: skip
         table = engine_table(incident["seed"], mutant)
     digest = hashlib.sha256()
     for path, data in sorted(table.objects.items()):
