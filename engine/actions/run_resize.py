@@ -83,8 +83,8 @@ class _Resize:
         with held(context.lock):
             late = late_files(context, context.active(), self._copied)
             done = self._put(partial(self._copies, late)) if late.files else None
-            lock, commits, hearts = HeldLock(context.lock), context.commits, context.heartbeats
-            return done or self._complete(replace(context, lock=lock, own_commits=commits, own_heartbeats=hearts))
+            lock, commits, heartbeats = HeldLock(context.lock), context.commits, context.heartbeats
+            return done or self._complete(replace(context, lock=lock, own_commits=commits, own_heartbeats=heartbeats))
 
     def _put(self, work: Callable[[], list[WrittenFile]]) -> Instant | None:
         files = files_or_completed(self._context, CLUSTERING, self._requested, work)
