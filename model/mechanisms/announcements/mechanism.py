@@ -63,7 +63,7 @@ from .author import (
 from .cut import CUTTER, Cuts, cut_actions, cut_log
 from .optimistic import optimistic_writers
 from .restoring import publication_of_savepoints, savepoints_and_restores
-from .services import even_time, finds_decided, finds_refused, plan_compactions, plan_rollbacks, refusal_changes
+from .services import even_time, finds_decided, finds_refused, plan_compactions, plan_rollbacks
 
 BY_HOLDER = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
 """The kinds of actors whose commits the holder of the lock can decide for them."""
@@ -142,7 +142,7 @@ def decides(composition: Composition, each: Publication) -> None:
     finds = [f"{kind}_finds_decided"]
     if may_be_refused(composition, kind):
         composition.add(transition(f"{kind}_finds_refused", me, guards=(FINDS, ALL_PUBLISHED, REFUSED),
-                                   effect=finds_refused(each), changes=refusal_changes(kind)))  # fmt: skip
+                                   effect=finds_refused(each)))  # fmt: skip
         finds.append(f"{kind}_finds_refused")
     if composition.protocol[DecisionLog].decision == "shared":
         waits = transition(f"{kind}_takes_lock", me, guards=(LOCK_IS_FREE, ~DECIDED), effect=take_lock,
@@ -155,7 +155,8 @@ def may_be_refused(composition: Composition, kind: str) -> bool:
     """True if an entry may decide against what an actor of a kind announces: a restore, or the plan of another
     compactor.
     """
-    others = {COMPACTOR.name: len(composition.actors_of(COMPACTOR)) > 1, RESTORER.name: False}
+    others = {COMPACTOR.name: len(composition.actors_of(COMPACTOR)) > 1, RESTORER.name: False,
+              SAVEPOINTER.name: False}  # fmt: skip
     return others.get(kind, bool(composition.actors_of(ROLLBACKER) or composition.actors_of(RESTORER)))
 
 
@@ -214,7 +215,7 @@ def _actions() -> Iterator[Action]:
                      "{actor} creates the next entry, or finds it taken", continues_call=True)  # fmt: skip
         yield Action(f"{kind}_finds_decided", "finds what it announced on the timeline",
                      "{actor} finds its announcement decided", continues_call=True)  # fmt: skip
-        if kind != RESTORER.name:
+        if kind not in (RESTORER.name, SAVEPOINTER.name):  # there is one savepoint, before the restores
             yield Action(f"{kind}_finds_refused", "finds that an entry has decided the opposite of what it announced",
                          "{actor} finds the opposite decided", continues_call=True)  # fmt: skip
     yield Action("compactor_begins_plan", "lists the decision log, to plan from the entries up to the last one",

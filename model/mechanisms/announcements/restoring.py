@@ -160,9 +160,3 @@ def run_restore(own: Restorer, own_deciding: Deciding, restores: Planned) -> Cha
 def end_savepoint() -> Changes:
     """End the operation: the savepoint is on the timeline."""
     return {"own": Savepointer()}
-
-
-def drop_refused_savepoint(own: Savepointer, savepoints: SavepointList) -> Changes:
-    """Remove the inflight savepoint: a restore has undone the instant that it pins."""
-    left = tuple(each for each in savepoints if each.requested != own.pinned or each.completed is not None)
-    return {"own": Savepointer(), "savepoints": left}

@@ -28,7 +28,7 @@ from ..rollback.rollbacker import ROLLBACKER, Rollbacker
 from ..rollback.rules import Rollback
 from ..savepoints import SAVEPOINTER
 from .author import ALL_PUBLISHED, ANNOUNCED, ANNOUNCES_NOTHING, KNOWS_TAIL, Deciding, Log, announce, forget, learn_tail
-from .restoring import drop_refused_savepoint, end_savepoint, run_restore
+from .restoring import end_savepoint, run_restore
 from .rules import NO_ENTRY, PLANS, even_after
 
 
@@ -58,14 +58,9 @@ def finds_decided(each: Publication) -> Effect:
 def finds_refused(each: Publication) -> Effect:
     """Return the effect by which an actor ends once an entry has decided the opposite of what it announced."""
     ends: dict[str, Effect] = {
-        WRITER.name: give_up, SAVEPOINTER.name: drop_refused_savepoint, COMPACTOR.name: become(PlanRunner()),
+        WRITER.name: give_up, COMPACTOR.name: become(PlanRunner()),
     }  # fmt: skip
     return ends.get(each.kind) or become(Rollbacker())
-
-
-def refusal_changes(kind: str) -> tuple[str, ...]:
-    """Return the components that an actor changes if it is refused."""
-    return ("own", "savepoints") if kind == SAVEPOINTER.name else ("own",)
 
 
 def announces_plan(own_deciding: Deciding) -> bool:

@@ -83,7 +83,6 @@ def cutting() -> Iterator[MappingRow]:
 def savepointing() -> Iterator[MappingRow]:
     """Yield the rows of a savepointer, which has its savepoint decided."""
     yield from decided(SAVEPOINTER.name, "savepoint")
-    yield MappingRow("savepointer_finds_refused", "savepoint", raises="BadInput")
 
 
 LOCKSTEP = Lockstep(
