@@ -8,8 +8,8 @@ from nbcc.model import Model, Protocol
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs
-from nbcc.simulator.search.verdicts import load
 from nbcc.simulator.search.explore import Verdict, explore
+from nbcc.simulator.search.verdicts import load
 from tests.builders.optimistic import OPTIMISTIC
 
 from .pins import SIZES, case, search, violated
