@@ -96,6 +96,7 @@ def small_worlds() -> Iterator[World]:
     yield World(actors=crew(WRITER, QUERIER), queries=1)
     yield World(actors=crew(WRITER), table_type="COPY_ON_WRITE", settings={WRITER.name: occ})
     yield World(actors=crew(WRITER, WRITER), retries=1, settings={WRITER.name: occ})
+    yield World(actors=crew(WRITER, WRITER), condition_deletes=1, settings={WRITER.name: occ})
     detects = overrides(Occ(concurrency="occ", early_detection="on"))
     yield World(actors=crew(WRITER, WRITER), settings={WRITER.name: detects})
     yield World(actors=crew(SCHEMA_EVOLVER), alterations=1)
