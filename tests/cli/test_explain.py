@@ -81,7 +81,7 @@ def test_a_setting_shows_what_its_weaker_value_breaks(field: str) -> None:
     [explanation] = [each for each in explain(field) if each.kind == "option"]
     trace = explanation.run()
     assert (trace is None) == (field in STRICTER)
-    if field in ("decision", "log_layout", "rollback_plans"):  # what loses nothing by itself shows a run in which all is kept
+    if field in ("decision", "log_layout", "rollback_plans"):  # what loses nothing shows a run in which all is kept
         assert trace is not None
         assert trace.verdict == ""
     elif trace is not None:
