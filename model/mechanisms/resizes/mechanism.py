@@ -149,7 +149,8 @@ def run_resize(world: World, own: PlanRunner, plan: Plan) -> PlanRunner:
 
 def copied_by(own: PlanRunner) -> int:
     """Return the completion time up to which a resizer has the logs in its own files: its bases and its copies."""
-    return max((own.plan, *own.records))
+    copied: tuple[int, ...] = own.records
+    return max((own.plan, *copied))
 
 
 def late_logs(own: PlanRunner, published: Published) -> int:
