@@ -21,6 +21,7 @@ from nbcc.model.machine.mechanism import Kind
 from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
 from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.log_compaction.mechanism import LOG_COMPACTOR, LOG_COMPACTOR_RESUMES_PLAN
+from nbcc.model.mechanisms.requests.mechanism import PUTS_REQUEST
 from nbcc.model.variants.completion import Completion
 
 from ..lockstep.mechanisms import traceless
@@ -138,7 +139,7 @@ class _Play:
 
     def _request(self, write: int) -> tuple[str, ...]:
         actor = WRITER.actor(write + 1)
-        if reasons := self._advance(actor, WRITER_REQUESTS_INSTANT):
+        if reasons := self._advance(actor, WRITER_REQUESTS_INSTANT, PUTS_REQUEST):
             return reasons
         self.requested[self.model.component(self.state, actor).requested] = write
         if write < len(self.shape.early) and self.shape.early[write]:
@@ -209,15 +210,16 @@ class _Play:
         named = [(self.requested[requested], version) for requested, version in logs]
         return [log for log in named if log[0] < len(self.shape.early)]
 
-    def _advance(self, actor: str, until: str) -> tuple[str, ...]:
+    def _advance(self, actor: str, *until: str) -> tuple[str, ...]:
+        """Take steps of the actor up to one of the actions `until`."""
         while True:
             steps = [(s.action, after) for s, after in self.model.successors_of(self.state, actor) if self._takes(s)]
-            wanted = next((after for action, after in steps if action == until), None)
+            wanted = next((after for action, after in steps if action in until), None)
             if wanted is not None:
                 self.state = wanted
                 return ()
             if not steps:
-                return self.model.refusal(self.state, Step(actor, until)) or (f"{actor} cannot go on to {until}",)
+                return self.model.refusal(self.state, Step(actor, until[0])) or (f"{actor} cannot go on to {until[0]}",)
             self.state = steps[0][1]
 
     def _takes(self, step: Step) -> bool:

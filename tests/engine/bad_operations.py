@@ -267,7 +267,7 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
             "replaced, resize, restore, rollback, "
             "run_clean, run_compaction, run_log_compaction, run_resize, run_restore, run_rollback, savepoint, "
             "schedule_clean, schedule_compaction, schedule_log_compaction, schedule_resize, schedule_restore, "
-            "schedule_rollback, settled, snapshot, timeline, upsert: name one of them.",
+            "schedule_rollback, settled, snapshot, timeline, update, upsert: name one of them.",
         ),
     ),
 }

@@ -72,6 +72,7 @@ def scenario(table: Table) -> Iterator[tuple[str, Any]]:
     for ts in (2, 3):
         yield run("upsert", data=batch(ts), batch_id=f"batch {ts}")
     yield run("delete", keys=rows(("n2", "p", 2, "")).select(["id", "part", "ts"]))
+    yield run("update", set={"a": "set"}, where=[("id", "=", "k1")])
     yield run("schedule_log_compaction")
     yield run("run_log_compaction")
     yield run("upsert", data=batch(4))

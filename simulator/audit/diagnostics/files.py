@@ -192,10 +192,9 @@ def _example(view: TableView, group: Group) -> str:
 
 def bucket_range(view: TableView) -> Iterator[Spot]:
     count = view.audit.properties.get("nbcc.buckets", "")
-    for group in view.by_group:
-        bucket = bucket_of(group[1])
-        buckets = generation_of(group[1], int(count)).buckets if count.isdecimal() else 0
-        if buckets and bucket is not None and bucket >= buckets:
+    for group in view.by_group if count.isdecimal() else ():
+        bucket, buckets = bucket_of(group[1]), generation_of(group[1], int(count)).buckets
+        if bucket is not None and bucket >= buckets:
             because = f"its bucket is {bucket}, but the table has {buckets} buckets: its writer used another count"
             yield Spot(_example(view, group), because, _ONE_COUNT)
 

@@ -28,6 +28,7 @@ def command(
 
     \b
     Examples:
+      nbcc table /data/trips resize --dry-run --buckets 16
       nbcc table /data/trips resize --buckets 16
       nbcc table /data/trips resize              complete a pending resize
       nbcc table /data/trips resize --cancel
