@@ -107,9 +107,10 @@ def times(names: TimeNames, seen: Inventory, most: int = MOST_INSTANTS) -> Times
     shared, labels = shortened_times(columns)
     left_out = len(seen.instants) - len(instants)
     earlier = f"{left_out} earlier instants are not shown" if left_out else ""
-    captions = [f"UTC {shared}" if shared else "", "times in their order, at equal distances", earlier]
+    distances = "times in their order, at equal distances" if columns else ""
+    captions = [f"UTC {shared}" if shared else "", distances, earlier]
     return Times(
-        axis="ordinal",
+        axis="clock",
         columns=tuple(labels),
         lanes=tuple(Lane("" if number else kind, _hue_of(kind, number)) for kind, number in lanes),
         bars=tuple(_bar(names, instant, columns, lanes) for instant in instants),
