@@ -31,6 +31,8 @@ OPENED_BY = {
     "worlds/*.toml": "simulator/specs.py",
 }
 """Files below specs/ in the wheel -> the code that opens them."""
+FOR_USERS = {"schemas/*.json": "docs/formats.md"}
+"""Files below specs/ in the wheel that only users' tools open -> the page that names each of them."""
 MOST_BYTES = 1_300_000
 
 IMPORTED = "import sys; {}; print(sorted({{name.partition('.')[0] for name in sys.modules}} & {{{}}}))"
@@ -50,7 +52,12 @@ def test_the_wheel_holds_only_specs_that_its_code_opens(wheel: Path) -> None:
     specs = {file.filename: file.file_size for file in zipfile.ZipFile(wheel).infolist() if "/specs/" in file.filename}
     names = {name.removeprefix("nbcc/specs/") for name in specs}
     assert sum(specs.values()) <= MOST_BYTES
-    assert [name for name in sorted(names) if not any(PurePath(name).match(each) for each in OPENED_BY)] == []
+    wanted = {**OPENED_BY, **FOR_USERS}
+    assert [name for name in sorted(names) if not any(PurePath(name).match(each) for each in wanted)] == []
+    for pattern, page in FOR_USERS.items():
+        found = [name for name in names if PurePath(name).match(pattern)]
+        assert found, f"the wheel has no {pattern}"
+        assert [name for name in found if f"specs/{name}" not in (ROOT / page).read_text("utf-8")] == []
     for pattern, module in OPENED_BY.items():
         assert any(PurePath(name).match(pattern) for name in names), f"the wheel has no {pattern}"
         *folders, name = pattern.split("/")
