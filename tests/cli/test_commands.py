@@ -57,6 +57,7 @@ def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
         "SAVED": "the world has no savepointer",
         "ACK": "every answer of the store arrives in this world",
         "BOUNDED": "no commit is announced without a lock here",
+        "ERASED": "no optimistic writer deletes by a condition; other modes delete what matched when they read",
     }
     assert shown == [["NOT_APPLICABLE", name, unfit[name]] if name in unfit else ["HOLDS", name] for name in PROMISES]
     assert lines[len(PROMISES) :] == [
