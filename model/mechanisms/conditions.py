@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from math import inf
 from typing import Any, NamedTuple
 
 from ..kernel.clock import TakeTime
@@ -81,7 +82,7 @@ def has_seen(world: World, later: Any, earlier: Any) -> bool:
     """
     if verb_of(world, later.actor):
         return earlier.requested in mark(later, RowsRead).seen
-    return bool(later.requested > (earlier.completed or 0))
+    return bool(later.requested >= (earlier.completed or inf))
 
 
 def began(world: World, actor: str, requested: int, read: RowsRead) -> int:

@@ -140,20 +140,27 @@ def is_forwarded(write: Write, known: tuple[IndexedLocation, ...]) -> bool:
     return write.requested in {each.requested for each in known}
 
 
+def read_at_home(rules: Rules, table: Table, writes: tuple[Write, ...], time: float) -> Iterable[Write]:
+    """Yield the writes whose records of the new keys a read as of `time` finds in the home, or forwarded to it."""
+    known, here = indexed(table, time), home(rules, table, time)
+    forwards = rules[Inserts].inserts in ("first_completed", "newest")
+    for write in writes:
+        if location_of(write).file_group == here or (forwards and is_forwarded(write, known)):
+            yield write
+
+
 class ReadsByIndex(Rules):
-    """A read of new keys merges their records in the home, and those that are forwarded to it."""
+    """A read of new keys merges their records in the home, and those that are forwarded to it.
+
+    States with new keys have no shape, so that this rule compares no requested time where shapes are used.
+    """
+
+    compares_requests = False
 
     def merged_logs(self, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
         if any(write.marks and location_of(write).keys == group for write in writes):
-            writes = tuple(self._read_at_home(table, writes, time))
+            writes = tuple(read_at_home(self, table, writes, time))
         return super().merged_logs(table, group, writes, time)
-
-    def _read_at_home(self, table: Table, writes: tuple[Write, ...], time: float) -> Iterable[Write]:
-        known, here = indexed(table, time), home(self, table, time)
-        forwards = self[Inserts].inserts in ("first_completed", "newest")
-        for write in writes:
-            if location_of(write).file_group == here or (forwards and is_forwarded(write, known)):
-                yield write
 
     def bases(self, table: Table, group: int) -> list[tuple[int, int | None]]:
         """Leave out the base files in a file group that is not the home any more. By default there are none."""

@@ -1,15 +1,14 @@
 """A resizer changes the number of file groups of each partition while writers continue.
 
 A resize is a plan. Its requested time K is a barrier, like that of a compaction, and its completion time is C. The
-resizer writes one base file for each new file group, even if it has no row. A read as of a time before C opens the old
-groups, a later one the new groups. Compactions that were planned before K may stay pending; no compaction is planned
-between K and C. A *late log* completes after K in an old file group.
-
-By the design `cut_over`, readers need not know of late logs. Under the lock, the resizer looks for logs that have
-completed after K, or since its last round. If there are some, it releases the lock and copies them into its new files;
-otherwise it publishes. A writer reads the mapping of keys after its
-request is on the timeline. If it finds, under the lock, that a resize has completed since, it releases the lock, puts
-its logs into the new groups and leaves the old ones out of its commit. So no write is refused or lost.
+resizer writes one base file for each new file group, even if it has no row. A read as of a time before C opens the
+old groups, a later one the new groups. Compactions that were planned before K may stay pending; no compaction is
+planned between K and C. A *late log* completes after K in an old file group. By the design `cut_over`, readers need
+not know of late logs. Under the lock, the resizer looks for logs that have completed after K, or since its last
+round. If there are some, it releases the lock and copies them into its new files; otherwise it publishes. A writer
+reads the mapping of keys after its request is on the timeline. If it finds, under the lock, that a resize has
+completed since, it releases the lock, puts its logs into the new groups and leaves the old ones out of its commit. So
+no write is refused or lost.
 """
 
 from __future__ import annotations
