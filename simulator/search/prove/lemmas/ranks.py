@@ -117,6 +117,7 @@ class Ranks(MergingLemmas):
         rows = (
             ("the row of a read from any base file has the greatest rank", self.row_is_greatest),
             ("the record of greatest rank is the row from any base file", self.greatest_is_row),
+            ("without a base file the row is the record of greatest rank", self.row_of_logs),
         )
         return (
             *super().claims(),
@@ -159,6 +160,15 @@ class Ranks(MergingLemmas):
         return s.every(PLAN, LOG, lambda q, log: implies(
             both(readable(s, q, log, t), self.lasts(s, log), self.greatest(s, log, t)),
             self.row(s, q, log, t)))  # fmt: skip
+
+    def row_of_logs(self, s: Any) -> Term:
+        t = any_time(s)
+
+        def read(log: Term) -> Callable[[Term], Term]:
+            return lambda o: both(s.group_of(o) == s.group_of(log), self.visible(s, o, t))
+
+        return s.every(LOG, lambda log: iff(
+            self.wins(s, log, lambda _: False, read(log)), self.greatest(s, log, t)))  # fmt: skip
 
     def row_of_window(self, s: Any) -> Term:
         t = any_time(s)
