@@ -115,16 +115,18 @@ def complete_in_groups(
 ) -> Instant:
     """Complete a write like `commit_protocol.complete`, with its records in the file groups that hold its keys then."""
 
-    def refusal(now: Active | None) -> Conflict | None:
+    def under_lock(now: Active) -> None:
         if config.merge_on_read and config.coordination.decision == "lock":
-            check_mapping(context, config, files, now or context.active())
+            check_mapping(context, config, files, now)
+
+    def refusal(now: Active | None) -> Conflict | None:
         return refused_by(now, files)
 
     while True:
         try:
             return complete(
                 context, requested, action, files=files, commit=commit(files), batch_id=batch_id, refused_by=refusal,
-                may_ask_early=may_ask_early,
+                under_lock=under_lock, may_ask_early=may_ask_early,
             )  # fmt: skip
         except OtherMapping as other:
             with undo_on_error(context, requested, action):

@@ -141,6 +141,27 @@ def test_two_optimistic_writers_conflict_across_a_resize(tmp_path: Path) -> None
     assert with_value(table, "new") == {"k1", "k2"}
 
 
+def test_a_writer_that_checks_before_the_lock_moves_its_logs_under_the_lock(tmp_path: Path) -> None:
+    table = made(tmp_path, concurrency_mode="OPTIMISTIC_CONCURRENCY_CONTROL")
+    before_lock = replace(table.context, rules=replace(table.context.rules, conflict_check="before_lock"))
+    acquired: list[str] = []
+
+    class Slow:
+        """The lock of a writer that waits for it, at its publication, while a resize completes."""
+
+        release = staticmethod(before_lock.lock.release)
+
+        def acquire(self) -> None:
+            acquired.append("")
+            if len(acquired) == 2:
+                table.resize(4)
+            before_lock.lock.acquire()
+
+    Table(replace(before_lock, lock=Slow()), table.config).upsert(rows("k1", "k2"))
+    assert with_value(table, "new") == {"k1", "k2"}
+    assert {name[9:13] for name in groups(table)} == {"0001"}
+
+
 def test_a_resize_is_cancelled_and_another_follows(tmp_path: Path) -> None:
     table = made(tmp_path)
     planned = table.run("schedule_resize", buckets=4)

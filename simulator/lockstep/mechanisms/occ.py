@@ -7,10 +7,12 @@ from nbcc.model.mechanisms.occ.mechanism import WRITER_ABORTS, WRITER_PASSES_CHE
 
 from ..mechanism import LOOKS_FOR_ROLLBACKS, Feature, Lockstep, MappingRow, calls, impossible, no_call
 
-CHECKS = LOOKS_FOR_ROLLBACKS
-"""Under the lock it first checks its heartbeat and its rollback."""
+CHECKS = (*LOOKS_FOR_ROLLBACKS, "get file")
+"""Under the lock it first checks its heartbeat and its rollback. If the newest resize may be archived, it reads in the
+table's properties whether the table was ever resized (`engine/writes/mapping.py`).
+"""
 
-ABORTS = (*LOOKS_FOR_ROLLBACKS, "get deltacommit", "get commit", "lock.release")
+ABORTS = (*CHECKS, "get deltacommit", "get commit", "lock.release")
 
 LOCKSTEP = Lockstep(
     features=(
