@@ -30,7 +30,8 @@ def element(tag: str, text: str = "", **attributes: object) -> str:
     `-`.
     """
     parts = (f' {name.replace("_", "-")}="{escape(str(v))}"' for name, v in attributes.items() if v not in ("", None))
-    return f"<{tag}{''.join(parts)}>{escape(text)}</{tag}>"
+    opened = f"<{tag}{''.join(parts)}"
+    return f"{opened}>{escape(text)}</{tag}>" if text else f"{opened}/>"
 
 
 def _text(mark: Text) -> str:
@@ -43,10 +44,12 @@ def _text(mark: Text) -> str:
 
 def _shape(mark: Shape) -> str:
     stroked = mark.stroke != "none"
+    commands = [command for command, _ in mark.outline]
+    has_ends = commands.count("Z") < commands.count("M")  # a closed outline has no ends that a cap could round
     return element(
         "path", d=path(mark.outline), fill=mark.fill, stroke=mark.stroke if stroked else "",
         stroke_width=mark.width if stroked else "", stroke_dasharray=" ".join(map(str, mark.dash)),
-        stroke_linecap="round" if stroked and not mark.dash else "",
+        stroke_linecap="round" if stroked and has_ends and not mark.dash else "",
     )  # fmt: skip
 
 
