@@ -170,7 +170,7 @@ def complete(
     commit: bytes,
     completed_by_another: Callable[[], Instant | Conflict | None] = lambda: None,
     refused_by: Callable[[Active | None], Conflict | None] = _nothing,
-    under_lock: Callable[[Active], None] = _nothing,
+    under_lock: Callable[[Active | None], Conflict | None] = _nothing,
     batch_id: str | None = None,
     may_ask_early: bool = False,
     beats: bool = True,
@@ -187,9 +187,8 @@ def complete(
     instant is undone and `Repeated` is raised. `refused_by` is called as the last check before publication. The
     argument of `refused_by` is the timeline listed under the lock, or None if the timeline was not listed. If
     `refused_by` returns a `Conflict`, the instant is undone and the `Conflict` is raised. With
-    `Rules(conflict_check="before_lock")` and `may_ask_early`, `refused_by` is called before the lock is taken, not as
-    the last check. `under_lock` is called with the timeline listed under the lock, unless the instant is refused
-    already; it may raise `LeavesLock`. If `beats` is True, the instant has a heartbeat, which must not have expired.
+    `Rules(conflict_check="before_lock")` and `may_ask_early`, `refused_by` is called before the lock is taken, not
+    last; `under_lock` never is. If `beats` is True, the instant has a heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_ask_early and context.rules.conflict_check == "before_lock":
@@ -208,9 +207,7 @@ def complete(
                 return by_another
             timeline = context.active(storage) if beats else None
             refusal = by_another or _refusal(context, timeline, requested, action, batch_id)
-            if refusal is None and timeline is not None:
-                under_lock(timeline)
-            refusal = refusal or refused_by(timeline)
+            refusal = refusal or under_lock(timeline) or refused_by(timeline)
             if refusal is None:
                 others = files_of_other_attempts(context, requested, files, storage)
                 if last is None:

@@ -115,9 +115,9 @@ def complete_in_groups(
 ) -> Instant:
     """Complete a write like `commit_protocol.complete`, with its records in the file groups that hold its keys then."""
 
-    def under_lock(now: Active) -> None:
+    def under_lock(now: Active | None) -> None:
         if config.merge_on_read and config.coordination.decision == "lock":
-            check_mapping(context, config, files, now)
+            check_mapping(context, config, files, now or context.active())
 
     def refusal(now: Active | None) -> Conflict | None:
         return refused_by(now, files)
