@@ -33,6 +33,7 @@ _OF_OURS: Final[Mapping[str, tuple[str, str]]] = {
     "plan-without-its-base": ("SNAP INCR RO QUIET PART", ""),
     "input-of-a-plan-gone": ("SNAP TRAVEL INCR CLEAN PROGRESS", "listed-file-missing"),
     "written-after-replace": ("SNAP INCR MONO", "no-time"),
+    "replaced-in-part": ("SNAP INCR RO", ""),
     "oldest-log-pending": ("CLEAN", "writer-gone unreadable"),
     "log-gone": ("SNAP TRAVEL INCR", ""),
     "superseded-log-gone": ("TRAVEL INCR", ""),
