@@ -24,8 +24,8 @@ from .timeline import FOLDER, Timeline
 class Decoded:
     """The content of a table's timeline files that a process has decoded. It never goes stale, because a timeline file
     never changes. `tail` is the last entry of the decision log that the process has read, and `created` the number of
-    the last one that it has created. `unresized_until` is the newest archived time up to which the process knows that
-    the table was not resized. `cleaned_resizes` are the resizes whose replaced file groups were cleaned.
+    the last one that it has created. `unresized_until` is the time up to which the process knows that no resize was
+    requested. `cleaned_resizes` are the resizes whose replaced file groups were cleaned.
     """
 
     def __init__(self) -> None:

@@ -38,7 +38,8 @@ def current_generation(context: Context, config: TableConfig, active: Active) ->
     """Return the generation of the file groups that a snapshot opens. `active` is a listing of the timeline.
 
     The newest resize may be archived. The archive is read only if the table has ever been resized, which its properties
-    record; they are read again if another process has archived instants since this process last read them.
+    record. They are read again only if an instant is archived that is newer than all that this process has listed when
+    it last published: an older resize would have been on that listing.
     """
     found = newest_resize(context, active)
     if found is None and active.newest_archived and _is_resized(context, config, active):
@@ -55,8 +56,8 @@ def _is_resized(context: Context, config: TableConfig, active: Active) -> bool:
     if RESIZED in config.writer_features:
         return True
     decoded = context.commits.decoded
-    if decoded.unresized_until == active.newest_archived:
-        return False
+    if config.coordination.decision != "lock" or active.newest_archived <= decoded.unresized_until:
+        return False  # under another decision no table is resized
     if RESIZED in load_properties(context.storage).get("nbcc.writer.features", ""):
         return True
     decoded.unresized_until = active.newest_archived
@@ -86,6 +87,10 @@ def check_mapping(context: Context, config: TableConfig, files: Sequence[Written
     now = current_generation(context, config, active)
     if any(generation_of(file.file_id, config.buckets or 1) != now for file in files):
         raise OtherMapping(now)
+    if not now.number and active.completed and all(instant.action != CLUSTERING for instant in active.pending):
+        # A later resize takes its time under the lock, after all completed times of this listing.
+        decoded = context.commits.decoded
+        decoded.unresized_until = max(decoded.unresized_until, active.completed[-1].completed or "")
 
 
 def moved(
