@@ -156,7 +156,7 @@ class Commits:
         return decode_resize_plan(self._planned(instant, "replacecommit"), instant.file_name)
 
     def resize_plan_or_none(self, requested: str) -> ResizePlan | None:
-        """Return the plan of a pending resize; None if there is none of this table's with that time."""
+        """Return the plan of a pending resize; None if the table has none of that time."""
         try:
             return self.resize_plan(requested)
         except (NotFound, Cleaned):

@@ -95,6 +95,11 @@ def state(table: pa.Table, column: str = "a") -> set[tuple[Any, ...]]:
     return {(row["id"], row["ts"], row[column]) for row in table.to_pylist()}
 
 
+def with_value(table: Table, value: str) -> set[str]:
+    """The ids of the rows of a snapshot whose column `a` has this value."""
+    return {key for key, _, found in state(table.snapshot()) if found == value}
+
+
 def window(table: pa.Table) -> set[tuple[Any, ...]]:
     """(id, ts, a, deleted) of each record of a window."""
     return {(row["id"], row["ts"], row["a"], row["_hoodie_is_deleted"]) for row in table.to_pylist()}

@@ -20,7 +20,7 @@ from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.writes.mapping import pending_resize
 from nbcc.simulator.audit.validate import validate
 from nbcc.simulator.cli.main import nbcc
-from tests.builders.tables import SCHEMA, make_table, state, table_of
+from tests.builders.tables import SCHEMA, make_table, state, table_of, with_value
 
 from .hooked import Hooked, _with, during
 
@@ -35,10 +35,6 @@ def made(folder: Path, buckets: int = 2, **changes: Any) -> Table:
     table = make_table(folder / "t", buckets=buckets, **changes)
     table.upsert(table_of(SCHEMA, *ROWS))
     return table
-
-
-def with_value(table: Table, value: str) -> set[str]:
-    return {key for key, _, found in state(table.snapshot()) if found == value}
 
 
 def groups(table: Table) -> set[str]:
