@@ -42,11 +42,16 @@ class EdgeCoverage:
         return len(self._seen)
 
 
-@cache
 def pinned(world: World, protocol: Protocol) -> Quotient:
     """Return the state graph over which the edge coverage of a check is measured. All histories share one cached graph,
     so that equal states have equal codes.
     """
+    return _of_name(world, protocol, world.name)
+
+
+@cache
+def _of_name(world: World, protocol: Protocol, name: str) -> Quotient:
+    """Return the graph of a world; equal worlds may differ in their names, which a disagreement prints."""
     return Quotient(Model(world, protocol))
 
 
