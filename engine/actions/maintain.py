@@ -1,7 +1,7 @@
 """Runs each table service that is due under a maintenance policy.
 
-The services run in the order rollback, compaction, log compaction, clean, archiving, state checkpoint, collection of
-leftover files. Plans completed by another process are not run again.
+The services run in the order rollback, resize, compaction, log compaction, clean, archiving, state checkpoint,
+collection of leftover files. Plans completed by another process are not run again.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from ..services.triggers import (
     compaction_due,
     log_compaction_due,
     measure,
+    resize_due,
 )
 from ..storage import TRANSIENT
 from ..storage.recording import Recording
@@ -34,6 +35,7 @@ from ..timeline import CompactionPlan, Instant, Timeline
 from ..timeline.commits import Commits
 from ..timeline.history import Active, Current
 from ..writes.decision_log import uses_decision_log
+from ..writes.mapping import current_generation, pending_resize
 from . import (
     Operation,
     archive,
@@ -43,9 +45,11 @@ from . import (
     run_clean,
     run_compaction,
     run_log_compaction,
+    run_resize,
     schedule_clean,
     schedule_compaction,
     schedule_log_compaction,
+    schedule_resize,
 )
 
 STATE: Final = "state"
@@ -56,9 +60,9 @@ STATE: Final = "state"
 class ServiceStep:
     """One action of a maintenance pass, which runs every due table service once.
 
-    `service` is rollback, compact, log_compact, clean, archive, checkpoint, collect or state. `did` states the result
-    of the step, such as "ran" or "planned", or "would plan" in a dry run. `instants` lists the requested times of the
-    step's instants. `counts` contains the numbers of files, rows or instants that the step processed. `because`
+    `service` is rollback, resize, compact, log_compact, clean, archive, checkpoint, collect or state. `did` states the
+    result of the step, such as "ran" or "planned", or "would plan" in a dry run. `instants` lists the requested times
+    of the step's instants. `counts` contains the numbers of files, rows or instants that the step processed. `because`
     contains the counts that made the service due, such as ``{"commits": 5}``.
     """
 
@@ -91,7 +95,7 @@ class ServiceStep:
 def run(
     context: Context, config: TableConfig, policy: MaintenancePolicy | None = None, *, dry_run: bool = False
 ) -> tuple[ServiceStep, ...]:
-    """Run all table services that are due: rollback, compaction, clean, archiving and the deletion of leftover
+    """Run all table services that are due: rollback, resize, compaction, clean, archiving and the deletion of leftover
     files.
 
     Returns a `ServiceStep` for each action, and a final step with the numbers of instants, writes and logs.
@@ -167,7 +171,8 @@ class _Pass:
     def services(self) -> tuple[Callable[[], Iterator[ServiceStep]], ...]:
         """Return the services in the order in which they run."""
         return (
-            self.rollback, self.compact, self.log_compact, self.clean, self.archive, self.checkpoint, self.collect,
+            self.rollback, self.resize, self.compact, self.log_compact, self.clean, self.archive, self.checkpoint,
+            self.collect,
         )  # fmt: skip
 
     def rollback(self) -> Iterator[ServiceStep]:
@@ -176,6 +181,31 @@ class _Pass:
             if undone := rollback.run(self.context, self.config):
                 did = "undid failed writes", "would undo failed writes"
                 yield self._step("rollback", did, undone, begun, {"writes": len(undone)})
+
+    def resize(self) -> Iterator[ServiceStep]:
+        """Run the pending resize, and plan one if the policy asks for it. It runs before the compactions, because none
+        is planned while a resize is pending.
+        """
+        if (mode := self.policy.resize) == "off" or not self.config.merge_on_read:
+            return
+        if (most := self.policy.resize_bytes) is not None:
+            schedule_resize.refuse_table(self.config, f"resize the table when a bucket has more than {most} bytes")
+        active = self._active()
+        if (pending := pending_resize(self.context, active)) is not None:
+            if mode == "run":
+                yield self._resized(pending[0], pending[1].generation.buckets, {"pending": 1})
+            return
+        if most is None:
+            return
+        now = current_generation(self.context, self.config, active).buckets
+        buckets, because = resize_due(self.context, self.context.history(active).current, self.policy, now)
+        begun = time.monotonic()
+        if because and (planned := schedule_resize.run(self.context, self.config, buckets)) is not None:
+            if mode == "run":
+                yield self._resized(planned, buckets, because)
+            else:
+                did = "planned", "would plan"
+                yield self._step("resize", did, (planned,), begun, {"buckets": buckets}, because)
 
     def compact(self) -> Iterator[ServiceStep]:
         yield from self._planned(COMPACTION, self.policy.compaction)
@@ -253,18 +283,28 @@ class _Pass:
                     yield self._step(kind.service, ("planned", "would plan"), (planned,), begun, groups, because)
 
     def _ran(self, kind: _Planned, plan: Instant, because: Reasons) -> ServiceStep:
-        begun = time.monotonic()
         operations = kind.plan(self.context.commits, plan.requested).operations
         counts = {"file_groups": len(operations), "logs": sum(len(each.logs) for each in operations)}
+        return self._executed(kind.service, kind.execute, plan, counts, because)
+
+    def _resized(self, plan: Instant, buckets: int, because: Reasons) -> ServiceStep:
+        return self._executed("resize", run_resize, plan, {"buckets": buckets}, because)
+
+    def _executed(
+        self, service: str, execute: Operation[[Time | None], Instant | None], plan: Instant, counts: Reasons,
+        because: Reasons,
+    ) -> ServiceStep:  # fmt: skip
+        """Run a plan that any process may run."""
+        begun = time.monotonic()
         did = "ran", "would run"
         try:
             if not self.dry_run:
-                kind.execute.run(self.context, self.config, plan.requested)
+                execute.run(self.context, self.config, plan.requested)
         except LockTimeout:
             raise
         except (Conflict, BadInput):  # docs/contract.md, Rivals; or a restore has removed the plan
             did = LEFT
-        return self._step(kind.service, did, (plan,), begun, counts, because)
+        return self._step(service, did, (plan,), begun, counts, because)
 
     def _cleaned(self, plan: Instant, because: Reasons) -> Iterator[ServiceStep]:
         begun = time.monotonic()

@@ -71,7 +71,12 @@ def refuse_unsupported(config: TableConfig, buckets: int) -> None:
     config.check_writable()
     if not isinstance(buckets, int) or isinstance(buckets, bool) or not 0 < buckets < MOST_BUCKETS:
         remedy = f"give a whole number from 1 to {MOST_BUCKETS - 1}"
-        raise BadInput(f"resize the table to {buckets!r} buckets", "a partition has at least one bucket", remedy)
+        raise BadInput(_asked(repr(buckets)), "a partition has at least one bucket", remedy)
+    refuse_table(config, _asked(buckets))
+
+
+def refuse_table(config: TableConfig, asked: str) -> None:
+    """Raise `Unsupported` for a table that no resize supports. `asked` is what was asked for."""
     decision = config.coordination.decision
     if not config.merge_on_read:
         exists, remedy = "it is COPY_ON_WRITE, where a write replaces base files", "copy it (Table.copy)"
@@ -82,7 +87,7 @@ def refuse_unsupported(config: TableConfig, buckets: int) -> None:
         exists, remedy = "Hudi named its file groups, so their ids do not state their keys", "copy it (Table.copy)"
     else:
         return
-    raise Unsupported(_asked(buckets), exists, remedy)
+    raise Unsupported(asked, exists, remedy)
 
 
 def _refuse_replacing(context: Context, active: Active, buckets: int) -> None:

@@ -10,7 +10,12 @@ from ..errors import BadInput
 from .options import AUTOMATIC, LEAST, MOST, Option, Refusal, choice, from_one, parsed
 
 Compaction = Literal["run", "plan", "off"]
-"""`run`: Plan compactions, and run all pending plans. `plan`: Only plan; another process runs the plans."""
+"""`run`: Plan compactions, and run all pending plans. `plan`: Only plan; another process runs the plans. The same words
+say what becomes of resizes.
+"""
+
+LEAST_RESIZE_BYTES: Final = 1 << 20
+"""The smallest `resize_bytes`: the footers of base files count, so that no number of buckets would meet a few KB."""
 
 LARGEST: Final = 1 << 62
 
@@ -29,6 +34,10 @@ class MaintenancePolicy:
     compaction plan contains yet. `compact_logs` is the number of such logs in one slice, and `compact_bytes` is their
     total size. `compact_seconds` is the age of the oldest such log.
 
+    `resize` runs a pending resize that its process has left. If `resize_bytes` is given, a resize is planned as soon as
+    the base files of a bucket have more than that many bytes, on average over a partition: it doubles the number of
+    buckets until they have fewer.
+
     The value None disables a trigger. `log_compact_logs` is the number of logs in a slice that triggers a log
     compaction, if `log_compaction` is enabled. `clean_policy` and `clean_retained` are the arguments of `Table.clean`;
     a clean is planned once `clean_commits` writes have completed since the newest clean. If more than `archive_most`
@@ -38,6 +47,8 @@ class MaintenancePolicy:
     """
 
     rollback: bool = True
+    resize: Compaction = "run"
+    resize_bytes: int | None = None
     compaction: Compaction = "run"
     compact_commits: int | None = 5
     compact_logs: int | None = 10
@@ -67,7 +78,7 @@ class MaintenancePolicy:
     def runs(self) -> bool:
         """Return whether the policy enables any table service."""
         services = self.rollback, self.clean, self.archive, self.collect
-        return any(services) or not self.compaction == self.log_compaction == "off"
+        return any(services) or not self.compaction == self.log_compaction == self.resize == "off"
 
 
 RETAINED: Final = ("commits", "hours", "versions")
@@ -86,6 +97,8 @@ def _check(name: str, value: object, default: object) -> None:
             raise _refused(name, value, f"the values are {', '.join(get_args(Compaction))}", "choose one of these")
     elif value is None and (default is None or name.startswith("compact_")):
         return
+    elif name == "resize_bytes" and isinstance(value, int) and value < LEAST_RESIZE_BYTES:
+        raise _refused(name, value, "the footers of base files count", f"give at least {LEAST_RESIZE_BYTES}")
     elif not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < LARGEST:
         raise _refused(name, value, "it is a whole number from 1 on", "give such a number")
 
@@ -157,6 +170,7 @@ def _policy_of(values: dict[str, Any]) -> MaintenancePolicy:
     strategy = values.get("strategy", "commits")
     return MaintenancePolicy(
         rollback=False,
+        resize="off",
         compaction="run" if values.get("inline") else "plan" if values.get("schedule") else "off",
         compact_commits=values.get("compact_commits", 5) if strategy != "seconds" else None,
         compact_seconds=values.get("compact_seconds", 3600) if strategy != "commits" else None,

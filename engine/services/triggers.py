@@ -4,14 +4,16 @@ new commits, reaches its limit.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from typing import NamedTuple
 
 from ..clock import to_millis
 from ..config.maintenance import MaintenancePolicy
+from ..config.table_properties import MOST_BUCKETS
 from ..context import Context
-from ..files.slices import FileSlice, to_read
+from ..files.slices import FileSlice, newest_bases, to_read
 from ..reads.checkpointed import has_checkpoints
 from ..timeline import Instant, completion_of
 from ..timeline.history import Active, Current
@@ -59,6 +61,24 @@ def compaction_due(context: Context, timeline: Current, policy: MaintenancePolic
         "seconds": (age, policy.compact_seconds),
     }
     return {name: count for name, (count, most) in counted.items() if most is not None and count >= most}
+
+
+def resize_due(context: Context, timeline: Current, policy: MaintenancePolicy, buckets: int) -> tuple[int, Reasons]:
+    """Return the number of buckets with which no partition exceeds `policy.resize_bytes` per bucket, and the bytes per
+    bucket that it has with `buckets` now. The reasons are empty if no partition exceeds them.
+
+    Only base files count. Logs hold several versions of a row, and a resize for them would not be needed after the next
+    compaction.
+    """
+    if (most := policy.resize_bytes) is None:
+        return buckets, {}
+    sizes = Counter[str]()
+    for piece in newest_bases(current_slices(context, timeline)):
+        sizes[piece.partition] += piece.base.size if piece.base else 0
+    largest, wanted = max(sizes.values(), default=0), buckets
+    while largest > most * wanted and 2 * wanted < MOST_BUCKETS:
+        wanted *= 2
+    return wanted, {"bytes_per_bucket": largest // buckets} if wanted > buckets else {}
 
 
 def log_compaction_due(context: Context, timeline: Current, policy: MaintenancePolicy) -> Reasons:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from nbcc.engine.actions.maintain import ServiceStep
     from nbcc.engine.config.maintenance import MaintenancePolicy
 
-SERVICES = ("rollback", "compact", "clean", "archive", "collect")
+SERVICES = ("rollback", "resize", "compact", "clean", "archive", "collect")
 
 COLLECT_SECONDS = 60.0
 """The shortest time between two collections. A collection lists every batch id and reads the archived timeline, and no
@@ -41,7 +41,11 @@ def _policy_options(function: Callable[..., Exit]) -> Callable[..., Exit]:
     options: tuple[Callable[[Any], Any], ...] = (
         click.option("--without", multiple=True, type=click.Choice(SERVICES),
                      help="Do not run this service; may be repeated."),
-        click.option("--plan-only", is_flag=True, help="Plan compactions; another process runs them."),
+        click.option("--plan-only", is_flag=True,
+                     help="Plan compactions and resizes; another process runs them."),
+        click.option("--resize-bytes", type=WholeNumber(min=1 << 20), metavar="N",
+                     help="Double the buckets as soon as their base files have more than N bytes, on average over a "
+                          "partition.  [default: never]"),
         click.option("--compact-commits", type=_count, default=5, show_default=True, metavar="N",
                      help="Compact after N writes."),
         click.option("--compact-logs", type=_count, default=10, show_default=True, metavar="N",
@@ -85,11 +89,11 @@ def command(
 ) -> Exit:
     """Run the services of TABLE repeatedly, until SIGTERM, so that no writer has to run them.
 
-    Each pass rolls back the writes of dead writers, runs pending compactions, and plans and runs compactions that are
-    due. After the compactions, a pass cleans and archives the table. At most once a minute, it then deletes files that
-    are no longer needed: batch ids, old entries of the decision log, and markers. A pass prints one line per action,
-    and measurements of the table at the end. Writers never wait for a service, and no service changes the rows of a
-    snapshot.
+    Each pass rolls back the writes of dead writers, runs pending resizes and compactions, and plans and runs those that
+    are due. After the compactions, a pass cleans and archives the table. At most once a minute, it then deletes files
+    that are no longer needed: batch ids, old entries of the decision log, and markers. A pass prints one line per
+    action, and measurements of the table at the end. Writers never wait for a service, and no service changes the rows
+    of a snapshot.
 
     Several processes may serve one table. If two processes run the same plan, the first to publish completes the plan,
     and the other deletes its own files. SIGTERM and Ctrl-C end a process after the current action. A failed pass is
@@ -133,8 +137,9 @@ def command(
 
 
 def _policy(
-    *, without: tuple[str, ...], plan_only: bool, compact_commits: int, compact_logs: int, compact_bytes: int | None,
-    compact_age: float, log_compact: int | None, retain: int, unit: str, active: int, keep: int, batch_hours: int,
+    *, without: tuple[str, ...], plan_only: bool, resize_bytes: int | None, compact_commits: int, compact_logs: int,
+    compact_bytes: int | None, compact_age: float, log_compact: int | None, retain: int, unit: str, active: int,
+    keep: int, batch_hours: int,
 ) -> MaintenancePolicy:  # fmt: skip
     from nbcc.engine.config.maintenance import MaintenancePolicy
 
@@ -143,6 +148,8 @@ def _policy(
     mode: Any = "plan" if plan_only else "run"
     return MaintenancePolicy(
         rollback="rollback" not in without,
+        resize="off" if "resize" in without else mode,
+        resize_bytes=resize_bytes,
         compaction="off" if "compact" in without else mode,
         compact_commits=compact_commits,
         compact_logs=compact_logs,

@@ -65,7 +65,7 @@ def test_services_can_be_left_out(table: Table, capsys: pytest.CaptureFixture[st
         ("serve nowhere --once", "there is no .hoodie/hoodie.properties"),
         ("serve nowhere --keep 30", "--keep 30 is not below --active 30"),
         ("serve nowhere --every soon", "'soon' is not a duration; use 90s, 5m or 2h"),
-        ("serve nowhere --without compaction", "is not one of 'rollback', 'compact'"),
+        ("serve nowhere --without compaction", "is not one of 'rollback', 'resize'"),
     ],
 )
 def test_mistakes_are_one_sentence(
