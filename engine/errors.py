@@ -24,6 +24,12 @@ class BadInput(NbccError):
     """Raised if the request has an invalid argument, row or time."""
 
 
+class UnknownKey(BadInput):
+    """Raised if a write would insert a key that the record index of the table lacks, or into another partition than the
+    index has for the key. Updates and deletes of known keys need no rule between writers; insertions do.
+    """
+
+
 class NotATable(NbccError):
     """Raised if the path is not a Hudi table, or if the files of the table are unreadable."""
 

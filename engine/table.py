@@ -12,9 +12,9 @@ from . import html
 
 from .actions import (  # isort: skip
     alter_schema, archive, bulk_insert, cancel_resize, clean, cluster, compact, convert, delete, delete_partition,
-    delete_savepoint, insert_overwrite, log_compact, maintain, operations, resize, restore, rollback, run_compaction,
-    run_log_compaction,
-    run_rollback, savepoint, schedule_compaction, schedule_log_compaction, schedule_rollback, update, upsert,
+    delete_savepoint, index, insert_overwrite, log_compact, maintain, operations, resize, restore, rollback,
+    run_compaction, run_log_compaction, run_rollback, savepoint, schedule_compaction, schedule_log_compaction,
+    schedule_rollback, update, upsert,
 )
 from .clock import WallClock
 from .config import TableConfig
@@ -51,6 +51,11 @@ def _read_columns_again(table: Table) -> None:
 def _read_features_again(table: Table) -> None:
     features = definition.open_table(table.context.storage).writer_features
     table.config = replace(table.config, writer_features=features)
+
+
+def _read_index_again(table: Table) -> None:
+    agreed = definition.open_table(table.context.storage)
+    table.config = replace(table.config, record_index=agreed.record_index, writer_features=agreed.writer_features)
 
 
 def _coordinate_again(table: Table) -> None:
@@ -178,6 +183,7 @@ class Table(TableDml):
     convert = writes(convert, then=_coordinate_again)
     resize = writes(resize, then=_read_features_again)
     cancel_resize = writes(cancel_resize)
+    index = writes(index, then=_read_index_again)
 
     def sink(
         self, name: str = "", *, query_id: str | None = None, replay_difference: str = "refuse",

@@ -31,6 +31,7 @@ from ..writes.conflicts import NO_READS, conflict_of, footprint_of, place
 from ..writes.data_write import write
 from ..writes.decision_log import is_free
 from ..writes.file_ids import found_file_ids
+from ..writes.locations import inserted_elsewhere, with_known_keys
 from ..writes.mapping import complete_in_groups, current_generation, to_generation
 from ..writes.unlocked_request import request_at_reserved_time
 
@@ -41,7 +42,8 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     """Write rows as base files into empty file groups, and as log files into all other file groups.
 
     Raises `Conflict` and publishes nothing if another write completes first in a file group that was empty when the
-    bulk insert began.
+    bulk insert began. In a table with a record index of all keys, it also raises `Conflict` if a key is in two
+    partitions: a bulk insert that has completed first may have inserted it.
     """
     config.check_writable()
     rows = as_upserts(data, config)
@@ -56,7 +58,9 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
         shape, file_ids = table_shape(config, context.rules), found_file_ids(context, config, at_request)
         task = WriteTask(shape, requested, config.max_log_bytes, bulk=True, filled=filled, file_ids=file_ids)
         listed = context.active() if RESIZED in config.writer_features else at_request
-        files = context.jobs.write(rows, to_generation(task, current_generation(context, config, listed)))
+        task = to_generation(task, current_generation(context, config, listed))
+        task = with_known_keys(context, config, task, listed, inserts=True)
+        files = context.jobs.write(rows, task)
     commit = partial(write_commit, config, requested, "BULK_INSERT")
     if is_free(context):
         bases = tuple(sorted({place(*group) for group in _based(files)}))
@@ -67,7 +71,9 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
         )
 
     def refusal(now: Active | None, files: Sequence[WrittenFile]) -> Conflict | None:
+        now = now or context.active()
         overtaker = overtaken(context, requested, _based(files), now)
+        overtaker = overtaker or inserted_elsewhere(context, config, requested, task.known, now)
         return overtaker or conflict_of(context, config, requested, files, at_request=at_request, now=now)
 
     return complete_in_groups(

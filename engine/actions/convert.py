@@ -17,7 +17,7 @@ from ..config.options import DECISION
 from ..config.properties import encode_properties
 from ..context import Context
 from ..definition.load import PROPERTIES, load_properties, open_table
-from ..errors import BadInput, Conflict
+from ..errors import BadInput, Conflict, Unsupported
 from ..storage.conditional import ConditionalStorage, conditional_object
 from ..timeline.announcements import announced_instants
 from ..timeline.cuts import is_cut
@@ -40,6 +40,8 @@ def run(context: Context, config: TableConfig, decision: str) -> bool:
     if decides is None:
         raise BadInput(f"convert the table to {DECISION}={decision!r}", "it is lock, log, shared or free", "use one")
     asked = f"convert the table to {DECISION}={decision}"
+    if config.record_index is not None:
+        raise Unsupported(asked, "writers look under the lock for keys of its record index", "copy it (Table.copy)")
     with in_order(context):
         last = last_entry(context.storage) or NOTHING
         stored = open_table(context.storage)

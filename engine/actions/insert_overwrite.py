@@ -11,6 +11,7 @@ from typing import Any
 
 from ..config import TableConfig
 from ..context import Context
+from ..errors import Unsupported
 from ..services.replacing import replace_partitions
 from ..timeline import Instant
 from ..writes.batch import as_upserts, named_paths, partitions_of, refuse_other_rows
@@ -29,6 +30,9 @@ def run(
     `Conflict` while a compaction or another replacing write of one of the partitions is pending.
     """
     config.check_writable()
+    if config.record_index is not None:
+        exists = "its record index admits updates and deletes of known keys beside each other, and no other insert"
+        raise Unsupported("overwrite partitions", exists, "delete the partition, and load it by Table.bulk_insert")
     rows = as_upserts(data, config)
     refuse_other_rows(rows, context.jobs)
     named = partitions_of(rows, config) if partitions is None else named_paths(partitions, config)

@@ -23,6 +23,7 @@ from .coordination import (
 )
 from .coordination import weakness as weakness_of
 from .options import FUNCTION
+from .record_index import INDEXED, RecordIndex
 
 MergeMode = Literal["EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING"]
 TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
@@ -43,7 +44,7 @@ the copies of late logs. A writer looks under the lock whether its keys have oth
 """
 
 KNOWN_FEATURES: Final = WRITER_FEATURES | {
-    RESIZED, DECISION_LOG, FOUND_FILE_IDS, HEARTBEATS, SHARED_DECISIONS, FREE_DECISIONS, UNLOCKED_REQUESTS
+    RESIZED, INDEXED, DECISION_LOG, FOUND_FILE_IDS, HEARTBEATS, SHARED_DECISIONS, FREE_DECISIONS, UNLOCKED_REQUESTS
 }  # fmt: skip
 
 
@@ -81,6 +82,7 @@ class TableConfig:
     `consumer_hours` is the number of hours for which cleans keep the files that a lagging named consumer still needs.
     `session_time_zone` is the time zone assumed for Arrow timestamps without a time zone. If `session_time_zone` is
         None, such timestamps are rejected.
+    `record_index` is the record index of the table; None if any write may insert any key.
     `shared_store` is True if several machines can access the table, so that the lock must work across machines.
     """
 
@@ -108,6 +110,7 @@ class TableConfig:
     allowed_function: str = ""
     archive_policy: ArchivePolicy | None = None
     consumer_hours: int = CONSUMER_HOURS
+    record_index: RecordIndex | None = None
     shared_store: bool = False
     session_time_zone: str | None = None
 

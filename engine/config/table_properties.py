@@ -14,6 +14,7 @@ from .concurrency import OPTION as CONCURRENCY
 from .coordination import ALONE, DECISION_LOG, FREE_DECISIONS, SHARED_DECISIONS, UNLOCKED_REQUESTS, coordination_of
 from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL, REQUESTS, WRITE_TASKS
 from .properties import table_checksum
+from .record_index import INDEXED, record_index_of
 from .table_config import CONSUMER_HOURS as DEFAULT_CONSUMER_HOURS
 from .table_config import MAX_LOG_BYTES, RESIZED, WRITER_FEATURES, MergeMode, TableConfig
 
@@ -99,11 +100,12 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
     demanded |= {FUNCTION_FEATURE} if config.merge_function else set()
     resized = {RESIZED} & config.writer_features
     demanded |= resized
+    indexed = {INDEXED} if config.record_index else set()
     written = {
         "nbcc.format": OWN_FORMAT,
         "nbcc.buckets": str(config.buckets),
         "nbcc.reader.features": ",".join(sorted(demanded)),
-        "nbcc.writer.features": ",".join(sorted(WRITER_FEATURES | resized | config.coordination.features)),
+        "nbcc.writer.features": ",".join(sorted(WRITER_FEATURES | resized | indexed | config.coordination.features)),
         CONCURRENCY: config.concurrency_mode,
         "hoodie.logfile.data.block.format": config.log_format,
     }
@@ -117,6 +119,8 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
         written[WRITE_TASKS] = str(config.write_tasks)
     if config.consumer_hours != DEFAULT_CONSUMER_HOURS:
         written[CONSUMER_HOURS] = str(config.consumer_hours)
+    if config.record_index is not None:
+        written |= config.record_index.to_properties()
     if config.archive_policy is not None:
         written |= config.archive_policy.to_properties()
     return written | config.coordination.to_properties()
@@ -169,6 +173,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
         merge_function=values.get(FUNCTION, "") if own else "",
         archive_policy=archive_policy_of(values, refuse) if own else None,
         consumer_hours=_whole_number(values, CONSUMER_HOURS, DEFAULT_CONSUMER_HOURS),
+        record_index=record_index_of(values) if own else None,
     )
 
 
@@ -259,6 +264,10 @@ def _refuse_inconsistent(values: Mapping[str, str]) -> None:
     for flaw, there in flaws.items():
         if there:
             raise _contradictory(values, flaw)
+    try:
+        record_index_of(values)
+    except ValueError as unknown:
+        raise _contradictory(values, str(unknown)) from None
 
 
 def _contradictory(values: Mapping[str, str], exists: str) -> NotATable:

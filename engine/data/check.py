@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import BadInput
+from ..errors import BadInput, UnknownKey
 from .codes import Mask, Numbers, key_codes, order_numbers
 from .columns import is_deleted, one_array
 from .compare import rows_differ
@@ -60,9 +60,20 @@ RULES: Final = {
         "{0} rows share key and ordering value with another row of the batch but differ in content",
         "keep one of them",
     ),
+    "unknown key": (
+        "{0} rows have a key that the table's record index lacks, and only a bulk insert may insert keys",
+        "insert them by Table.bulk_insert, or leave them out",
+    ),
+    "key of another partition": (
+        "{0} rows have a key that the table's record index has in another partition",
+        "give the partition in which the key is; a key cannot move to another one",
+    ),
 }
 """Name of a rule -> the violation, and its remedy, as texts of an error message."""
 
+
+OF_INDEX: Final = ("unknown key", "key of another partition")
+"""The rules of a table with a record index (see the module `known_keys`)."""
 
 _MOST_BYTES: Final = 255
 
@@ -85,6 +96,11 @@ def problems(rows: pa.Table, shape: TableShape, *, deletes: bool = True) -> list
     if not deletes and flags is not None:
         found.append(("delete in a bulk insert", flags.to_numpy()))
     found.append(("conflicting rows", conflicting(rows, shape)))
+    return listed(found, rows, shape)
+
+
+def listed(found: Iterable[tuple[str, Mask]], rows: pa.Table, shape: TableShape) -> list[Problem]:
+    """Return a problem for each rule whose mask marks a row."""
     return [Problem(rule, int(mask.sum()), _example(rows, mask, shape)) for rule, mask in found if mask.any()]
 
 
@@ -108,7 +124,8 @@ def refuse(found: Iterable[Problem], shape: TableShape) -> None:
     if worst.rows == 1:
         exists = exists.replace("1 rows have", "1 row has").replace("1 rows share", "1 row shares")
         exists = exists.replace("but differ ", "but differs ")
-    raise BadInput("write a batch", f"{exists} (for example {worst.example})", remedy.format(keys=keys))
+    kind = UnknownKey if worst.rule in OF_INDEX else BadInput
+    raise kind("write a batch", f"{exists} (for example {worst.example})", remedy.format(keys=keys))
 
 
 def conflicting(rows: pa.Table, shape: TableShape) -> Mask:

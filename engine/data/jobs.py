@@ -17,6 +17,7 @@ from .check import problems, refuse
 from .compact import compact_group
 from .digest import Digest, digest_of
 from .fetch import missing
+from .known_keys import index_keys, unknown_keys
 from .log_compact import compact_logs
 from .move import move_records
 from .passes import slice_parts
@@ -25,6 +26,7 @@ from .tasks import (
     AnyCompaction,
     AnyRead,
     CompactTask,
+    IndexTask,
     MoveTask,
     ReadTask,
     TableShape,
@@ -112,6 +114,7 @@ class InProcessJobs:
         if not len(data):
             return []
         refuse(problems(data, task.shape, deletes=not task.bulk), task.shape)
+        refuse(unknown_keys(self._storage, data, task), task.shape)
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
         tasks = [partial(write_group, self._storage, self._names, task, group, spark_task=0) for group in groups]
         return [file for files in together(self._storage, tasks) for file in files]
@@ -145,7 +148,7 @@ class WatchedJobs(InProcessJobs):
 
 
 def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[WrittenFile]:
-    """Run a task of a compaction, log compaction or resize.
+    """Run a task of a compaction, log compaction, resize or record index.
 
     Raises `Missing` if an input file does not exist.
     """
@@ -154,6 +157,8 @@ def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[
             return compact_group(storage, names, task)
         if isinstance(task, MoveTask):
             return move_records(storage, names, task)
+        if isinstance(task, IndexTask):
+            return index_keys(storage, names, task)
         return compact_logs(storage, names, task)
     except NotFound as absent:
         raise missing(str(absent)) from None

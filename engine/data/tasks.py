@@ -11,6 +11,7 @@ from typing import Final, Literal
 
 import pyarrow as pa
 
+from ..files.record_index import KnownKeys
 from ..limits import Limits, limits
 from ..parquet import FEW_VALUES
 from ..schema import with_meta
@@ -123,8 +124,8 @@ class WriteTask:
     are merged with the batch. If the rows are partial updates, `sets` contains the updated columns; otherwise `sets` is
     None. `digests` is True if the task computes digests of the input rows. If Hudi named the table's file groups,
     `file_ids` maps (partition, bucket) to the file id. `generation` is the number of resizes before the file groups of
-    the task were made. `tasks_per_group` is the number of Spark tasks among which the rows of one file group are split
-    by key.
+    the task were made. `known` is None if any key may be inserted. `tasks_per_group` is the number of Spark tasks among
+    which the rows of one file group are split by key.
     """
 
     shape: TableShape
@@ -139,6 +140,7 @@ class WriteTask:
     tasks_per_group: int = 1
     file_ids: Mapping[tuple[str, int], str] = field(default_factory=dict)
     generation: int = 0
+    known: KnownKeys | None = None
 
 
 VERSIONS_PER_TASK: Final = 1000
@@ -304,6 +306,18 @@ class MoveTask:
 
 
 @dataclass(frozen=True, slots=True)
+class IndexTask:
+    """A task that puts the keys of `slices` into a file of the record index. The slices are those of one bucket in all
+    partitions. `in_table` is True if a key must not be in two of them.
+    """
+
+    slices: tuple[ReadTask, ...]
+    file_id: str
+    instant: str
+    in_table: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WrittenFile:
     """A written data file, with the statistics that the commit stores for the file.
 
@@ -335,4 +349,4 @@ class WrittenFile:
 
 
 AnyRead = ReadTask | WindowTask | ChangesTask
-AnyCompaction = CompactTask | LogCompactTask | MoveTask
+AnyCompaction = CompactTask | LogCompactTask | MoveTask | IndexTask

@@ -15,6 +15,7 @@ from ..checksums import checksum_of
 from ..file_names import BaseName, LogName, partition_metadata
 from ..files.data_block import encode_data
 from ..files.delete_block import encode_deletes
+from ..files.record_index import put_locations
 from ..names import Generation, Names, bucket_file_id
 from ..schema import META_COLUMNS
 from ..storage import Storage, together
@@ -105,10 +106,21 @@ def write_group(
 def _put_group(
     storage: Storage, names: Names, task: WriteTask, group: GroupBatch, spark_task: int
 ) -> list[WrittenFile]:
-    put_files = partial(_put_files, storage, names, task, group, spark_task)
-    if not task.shape.keys.partition_by:
-        return put_files()
-    return together(storage, [partial(_put_metadata, storage, task, group), put_files])[1]
+    puts = [partial(_put_files, storage, names, task, group, spark_task)]
+    if task.shape.keys.partition_by:
+        puts.insert(0, partial(_put_metadata, storage, task, group))
+    if task.known is not None and task.known.inserts:
+        puts.insert(0, partial(_put_locations, storage, names, task, group))
+    return together(storage, puts)[-1]
+
+
+def _put_locations(storage: Storage, names: Names, task: WriteTask, group: GroupBatch) -> list[WrittenFile]:
+    """Put the locations of the group's keys into the record index, also of those that the index has already."""
+    keys = one_array(record_keys(group.rows, task.shape.keys)).unique()
+    file_id = bucket_file_id(group.bucket, Generation(task.generation, task.shape.buckets))
+    partitions = pa.repeat(group.partition, len(keys))
+    put_locations(storage, task.instant, file_id, names.write_token(), keys, partitions)
+    return []
 
 
 def _put_metadata(storage: Storage, task: WriteTask, group: GroupBatch) -> list[WrittenFile]:

@@ -25,6 +25,7 @@ from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
 from ..data.digest import Digest, digest_of
 from ..data.jobs import run_compaction
+from ..data.known_keys import unknown_keys
 from ..data.memory import rows_of_task
 from ..data.tasks import VERSIONS_PER_TASK, AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
 from ..data.write import bucket_column, split_by_group, write_group
@@ -192,6 +193,9 @@ def _writer(storage: Storage, names: Names, task: WriteTask, there: Witness | No
         writer = context.partitionId() if context else 0
         conformed = _conformed(rows, task.shape)
         found = problems(conformed, task.shape, deletes=not task.bulk)
+        if not found:
+            with in_words():
+                found = unknown_keys(storage, conformed, task)
         if found:
             yield _answers(found)
             return

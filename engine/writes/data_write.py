@@ -24,6 +24,7 @@ from .conflicts import NO_READS, ReadSet, conflict_of, footprint_of
 from .decision_log import announces, need_lock
 from .file_ids import found_file_ids
 from .idempotency import UNNAMED, Batch, Repeated, answer, digest_of_files, extra
+from .locations import with_known_keys
 from .looking_ahead import Outlook, looking_ahead
 from .mapping import complete_in_groups, current_generation, to_generation
 from .unlocked_request import begin_write
@@ -149,7 +150,8 @@ def write_task(context: Context, config: TableConfig, requested: str, at_request
         spark_tasks = config.tasks_per_group
         task = WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids, tasks_per_group=spark_tasks)
         listed = context.active() if RESIZED in config.writer_features else at_request
-        return to_generation(task, current_generation(context, config, listed))
+        task = to_generation(task, current_generation(context, config, listed))
+        return with_known_keys(context, config, task, listed)
     whole = context.history(at_request).whole
     slices = to_read(load_slices(context.storage, whole, context.commits, context.rules), context.rules)
     onto = {piece.group: BaseInput(piece.base.path, piece.base.size) for piece in slices if piece.base}

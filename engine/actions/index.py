@@ -1,0 +1,95 @@
+"""Makes a record index of an existing table, while no process writes to it.
+
+The keys of the table's rows are put into files of the index first, without the lock. Under the lock, the index is then
+recorded in the properties if no write has completed or begun since. An interrupted call leaves files that no look-up
+reads, and the table without an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..config import TableConfig
+from ..config.properties import encode_properties
+from ..config.record_index import INDEXED, TYPES, RecordIndex
+from ..context import Context
+from ..data.tasks import IndexTask, ReadTask
+from ..definition.load import PROPERTIES, load_properties, open_table
+from ..errors import BadInput, Conflict, Unsupported
+from ..names import bucket_file_id, bucket_of
+from ..reads.tasks import state_tasks
+from ..timeline.history import Active
+from ..writes.claims import new_time
+from ..writes.decision_log import in_order
+from ..writes.mapping import current_generation
+
+
+def run(context: Context, config: TableConfig, type: str = "RECORD_INDEX") -> bool:
+    """Make a record index of the table, after which only `bulk_insert` inserts keys: any other write of a key that the
+    index lacks raises `UnknownKey`. Returns False if the table has this index already.
+
+    `type` is a value of Hudi's option hoodie.index.type. Under RECORD_INDEX or GLOBAL_RECORD_LEVEL_INDEX, a key is in
+    one partition of the table; `BadInput` is raised if one is in two. Under RECORD_LEVEL_INDEX, it may be in several.
+    Updates and deletes of known keys stay non-blocking. No process may write to the table meanwhile: `Conflict` is
+    raised otherwise. Processes that have opened the table before must open it again.
+    """
+    asked = f"make a record index of the type {type}"
+    if type not in TYPES:
+        raise BadInput(asked, f"there are {', '.join(TYPES)}", "use one")
+    _refuse_unsupported(config, asked)
+    with in_order(context):
+        stored, active = open_table(context.storage), context.active()
+        if stored.record_index is not None:
+            if stored.record_index.type == TYPES[type]:
+                return False
+            raise Unsupported(asked, f"it has one of the type {stored.record_index.type}", "copy it (Table.copy)")
+        _refuse_writers(active, asked)
+        built = new_time(context, active)
+    index = RecordIndex(TYPES[type], built)
+    context.jobs.compact(list(_tasks(context, config, active, index)))
+    with in_order(context):
+        now = context.active()
+        _refuse_writers(now, asked)
+        if (now.greatest_completion or "") > built or open_table(context.storage).record_index is not None:
+            raise _busy(asked, "a write has completed since the keys were read")
+        _record(context, index)
+    return True
+
+
+def _record(context: Context, index: RecordIndex) -> None:
+    """Record the index in the properties of the table, with what its writers must support."""
+    values = load_properties(context.storage)
+    features = ",".join(sorted({*values["nbcc.writer.features"].split(","), INDEXED}))
+    changed = {"nbcc.writer.features": features, **index.to_properties()}
+    context.storage.put(PROPERTIES, encode_properties({**values, **changed}))
+
+
+def _tasks(context: Context, config: TableConfig, active: Active, index: RecordIndex) -> Iterator[IndexTask]:
+    """Yield the task of each bucket: it reads the file groups of the bucket in all partitions."""
+    by_bucket: dict[int | None, list[ReadTask]] = {}
+    for task in state_tasks(context, config, context.history(active).whole):
+        by_bucket.setdefault(bucket_of(task.file_id), []).append(task)
+    generation = current_generation(context, config, active)
+    for bucket, slices in by_bucket.items():
+        yield IndexTask(tuple(slices), bucket_file_id(bucket or 0, generation), index.built, index.in_table)
+
+
+def _refuse_unsupported(config: TableConfig, asked: str) -> None:
+    config.check_writable()
+    config.check_function()
+    if not config.merge_on_read:
+        raise Unsupported(asked, "it is COPY_ON_WRITE, where no two writers write to one file group", "leave it out")
+    if config.coordination.decision != "lock":
+        exists = f"its nbcc.decision is {config.coordination.decision}, and a bulk insert looks for keys under the lock"
+        raise Unsupported(asked, exists, "convert it to nbcc.decision=lock (Table.convert), and index it then")
+
+
+def _refuse_writers(active: Active, asked: str) -> None:
+    if active.pending:
+        first = active.pending[0]
+        raise _busy(asked, f"the {first.action} requested at {first.requested} is pending")
+
+
+def _busy(asked: str, exists: str) -> Conflict:
+    remedy = "wait for its writer, roll it back, or run its plan (compact), and try again"
+    return Conflict(asked, f"{exists}, and no process may write meanwhile", remedy)
