@@ -20,10 +20,11 @@ CHECKPOINTS = ".hoodie/.nbcc/state"
 FLOOR = ".hoodie/.nbcc/floor"
 BATCHES = ".hoodie/.nbcc/batches"
 ANNOUNCED = ".hoodie/.nbcc/announced"
+INDEX = ".hoodie/.nbcc/index"
 ARCHIVE = ".hoodie/timeline/history/"
 _FOLDERS = {
     ".hoodie/.temp": "marker", DECISIONS: "decision", CLAIMS: "claim", CUTS: "cut", CHECKPOINTS: "checkpoint",
-    FLOOR: "floor", BATCHES: "batch", ANNOUNCED: "announced",
+    FLOOR: "floor", BATCHES: "batch", ANNOUNCED: "announced", INDEX: "index",
     f"{ARCHIVE}_version_": "version", ARCHIVE: "archive",
 }  # fmt: skip
 

@@ -19,6 +19,7 @@ from nbcc.model.mechanisms.bulk_insert.mechanism import BULK_INSERTER
 from nbcc.model.mechanisms.exactly_once import batch_of, rows_of
 from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.partial_updates import column_names
+from nbcc.model.mechanisms.record_index.rules import InsertLimits
 from nbcc.model.world import MOST_ACTORS
 
 from ...observables import Batch
@@ -147,7 +148,7 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
             left.pop(choose(len(left))): Record(
                 ordering=1 + choose(world.orderings),
                 value=f"{actor}.{number}",
-                deleted=deletes and choose(DELETE_ONE_IN) == DELETE_ONE_IN - 1,
+                deleted=deletes and not is_new(world, group) and choose(DELETE_ONE_IN) == DELETE_ONE_IN - 1,
                 sets=sets,
             )
             for _ in range(rows)
@@ -178,6 +179,12 @@ def _columns(choose: Choose, world: World, some: bool) -> tuple[str, ...]:
     names = column_names(world)
     place = choose(len(names) + 1) if some and names else len(names)
     return names if place == len(names) else (names[place],)
+
+
+def is_new(world: World, group: int) -> bool:
+    """True if a record index has no key of the group. The engine lets a write delete such a key, which inserts nothing.
+    """
+    return world[InsertLimits].new_keys > 0 and group == world.groups - 1
 
 
 def keys_of(world: World, group: int) -> tuple[str, ...]:

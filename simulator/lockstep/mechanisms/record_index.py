@@ -1,26 +1,28 @@
-"""Inserts under a record index. The engine finds the file group of a key by its bucket, and has no such index."""
+"""Inserts under a record index. The engine's upserts update and delete the keys of the index, and refuse all others."""
 
 from __future__ import annotations
 
 from nbcc.model.mechanisms.record_index.mechanism import INDEX_COMPACTOR
-from nbcc.model.mechanisms.record_index.rules import InsertLimits, Inserts
+from nbcc.model.mechanisms.record_index.rules import Inserts
 
 from ..mechanism import Feature, Lockstep, MappingRow, Runs, ServiceLabel
 
-NO_INDEX = "the bucket of a key fixes its file group, and no index gives it another"
+UPDATES_ONLY = "an upsert of a key that the record index lacks is refused"
 
 LOCKSTEP = Lockstep(
     features=(
         Feature("record-index",
             about="Writers insert, update and delete keys under a record index: the location that completes first is "
-                  "the home of a key, and records elsewhere are merged at home.",
+                  "the home of a key, and records elsewhere are merged at home. In the engine, a bulk insert alone "
+                  "inserts keys.",
             source="RFC-66, new file slicing; apache/hudi HUDI-8300; docs/contract.md, KEY, SNAP",
-            engine_refuses=NO_INDEX,
+            engine=("index", "writes.locations:with_known_keys", "data.known_keys:unknown_keys"),
             hudi_impossible="Hudi 1.2.0 admits NBCC only with a simple bucket index",
             mutants=("record-index-own-logs-alone", "record-index-others-show", "record-index-first-requested",
                      "record-index-failed-write-found", "record-index-base-alone", "record-index-home-alone-kept",
                      "record-index-pending-taken", "record-index-forwarded-log-cleaned",
-                     "record-index-moved-unchecked"),
+                     "record-index-moved-unchecked", "record-index-unread", "record-index-delete-refused",
+                     "record-index-pending-counted", "record-index-partition-unread", "record-index-lock-unread"),
             verdicts=("inserts-unchecked", "inserts-by-newest-location", "inserts-moved", "inserts-refused"),
             promises=("KEY", "SNAP", "PART", "CLEAN"), trace="105-key-inserted-twice",
             boundary="**Inserts under a record index**"),
@@ -36,18 +38,17 @@ LOCKSTEP = Lockstep(
     rows=(
         MappingRow("index_compactor_resumes_plan", "run_compaction", starts=True),
         MappingRow("index_compactor_finds_it_done", "run_compaction"),
-        MappingRow("writer_finds_keys", "upsert"),
+        MappingRow("writer_finds_keys", "upsert", before=("put marker",)),
         MappingRow("writer_inserts_keys", "upsert"),
-        MappingRow("writer_refuses_insert", "upsert"),
+        MappingRow("writer_refuses_insert", "upsert", raises="UnknownKey", always=True),
         MappingRow("writer_finds_keys_inserted", "upsert"),
     ),
     hudi_cannot="Hudi admits NBCC only with a simple bucket index",
+    without_actors="it compacts no record index",
     refuses={
-        InsertLimits(new_keys=1): NO_INDEX,
-        Inserts(inserts="moved"): NO_INDEX,
-        Inserts(inserts="updates_only"): NO_INDEX,
-        Inserts(inserts="newest"): NO_INDEX,
-        Inserts(inserts="unchecked"): NO_INDEX,
+        Inserts(inserts="moved"): UPDATES_ONLY,
+        Inserts(inserts="newest"): UPDATES_ONLY,
+        Inserts(inserts="unchecked"): UPDATES_ONLY,
     },
     examples=(("default", "record_index"), ("default", "record_index_compacted"),
               ("inserts-moved", "record_index"), ("inserts-refused", "record_index")),

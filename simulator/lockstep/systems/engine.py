@@ -61,6 +61,7 @@ from .daemon import Daemon
 from .engine_hints import without_hints
 from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
+from .indexed import check_inserts, put_index
 from .protocol import CannotStep
 from .resized import SHOWN_AS, is_resized, ranges_of, slices_by_range
 from .rows import READ_FIRST, columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
@@ -104,6 +105,7 @@ class EngineSystem:
         harness: Harness | None = None,
     ) -> None:
         check_world(world)
+        check_inserts(world, protocol)
         self.world = world
         self.config = table_config(world, protocol)
         self.harness = harness or Harness(MemoryStorage())
@@ -119,6 +121,7 @@ class EngineSystem:
         self._tasks: list[Task] = []
         self._cache: dict[str, tuple[int, tuple[Any, ...]]] = {}
         self.harness.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self.config)))
+        put_index(self.harness.storage, world)
         self._looking = self.observer_context()
         self._streams = EngineStreams(self._looking, self.config)
         self._daemon = Daemon()

@@ -18,6 +18,7 @@ from nbcc.model.mechanisms.partial_updates import PartialColumns, column_names, 
 from ...observables import Batch, records_in
 from ..control.clock import tick_of
 from .merge_functions import name_of
+from .indexed import record_index
 from .resized import first_buckets, is_resized
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
@@ -67,6 +68,7 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
         partial_update=world[PartialColumns].columns > 0,
         merge_function=function,
         allowed_function=function,
+        record_index=record_index(world),
     )
 
 
