@@ -327,9 +327,10 @@ def _wrong(name: str, short: str, value: str, config: TableConfig) -> NbccError 
             return BadInput(asked, f"that is for one of each, and {there}", "use ComplexKeyGenerator, or leave it out")
         if short in NON_PARTITIONED and parts:
             return BadInput(asked, there, "leave the key generator or the partition column out")
-    if name in INDEX.names and short in _GLOBAL and parts:
+    indexed = config.record_index is not None and config.record_index.in_table
+    if name in INDEX.names and short in _GLOBAL and parts and not indexed:
         exists = "a global index keeps one row of a key in the whole table, and nbcc keeps one in each partition"
-        return Unsupported(asked, exists, "leave it out if keys do not move between partitions")
+        return Unsupported(asked, exists, "make a record index of the table (Table.index), or leave it out")
     if name in HASH_FIELD.names and [field.strip() for field in value.split(",")] != [*config.record_key]:
         return Unsupported(asked, "the bucket of a row is computed from its whole record key", "leave it out")
     if name == PROVIDER and value.rpartition(".")[2] != config.coordination.lock:

@@ -17,8 +17,8 @@ from nbcc.model.mechanisms.partial_updates import PartialColumns, column_names, 
 
 from ...observables import Batch, records_in
 from ..control.clock import tick_of
-from .merge_functions import name_of
 from .indexed import record_index
+from .merge_functions import name_of
 from .resized import first_buckets, is_resized
 
 SCHEMA: Final = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
