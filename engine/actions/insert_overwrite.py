@@ -31,7 +31,7 @@ def run(
     """
     config.check_writable()
     if config.record_index is not None:
-        exists = "its record index admits updates and deletes of known keys beside each other, and no other insert"
+        exists = "under its record index only a bulk insert inserts keys"
         raise Unsupported("overwrite partitions", exists, "delete the partition, and load it by Table.bulk_insert")
     rows = as_upserts(data, config)
     refuse_other_rows(rows, context.jobs)

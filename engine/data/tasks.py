@@ -307,9 +307,7 @@ class MoveTask:
 
 @dataclass(frozen=True, slots=True)
 class IndexTask:
-    """A task that puts the keys of `slices` into a file of the record index. The slices are those of one bucket in all
-    partitions. `in_table` is True if a key must not be in two of them.
-    """
+    """A task that indexes the keys of `slices`, those of one bucket. If `in_table`, no key may be in two of them."""
 
     slices: tuple[ReadTask, ...]
     file_id: str

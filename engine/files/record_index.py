@@ -1,7 +1,7 @@
 """The files of a record index, which states the partition of each key. Within a partition, the hash of a key fixes its
 file group.
 
-A writer that inserts keys puts their locations beside its data files, before it completes. A location counts once its
+A writer that inserts keys puts their locations with its data files, before it completes. A location counts once its
 write has completed, and never without it. So a crash before the completion leaves a file that no look-up reads, and
 no visible row lacks a location. A location is never taken back: a deleted key keeps its partition.
 """

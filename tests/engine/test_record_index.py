@@ -46,7 +46,7 @@ def dies() -> None:
     raise Died
 
 
-def test_known_keys_are_updated_and_deleted_beside_each_other(tmp_path: Path) -> None:
+def test_known_keys_are_updated_and_deleted_concurrently(tmp_path: Path) -> None:
     table = made(tmp_path)
     inner = lambda: table.delete(rows(("k1", "p", 3, "")).drop_columns(["a"]))  # noqa: E731
     during(table, ".log.", inner).upsert(rows(("k0", "p", 2, "new"), ("k1", "p", 2, "new"), ("q0", "q", 2, "new")))
@@ -153,7 +153,7 @@ def test_keys_may_be_in_several_partitions_under_a_record_level_index(tmp_path: 
     assert state(table.snapshot()) == {("k", 2, "c"), ("k", 2, "d")}
 
 
-def test_the_index_of_an_existing_table_is_made_while_nobody_writes(tmp_path: Path) -> None:
+def test_the_index_of_an_existing_table_is_made_while_no_process_writes(tmp_path: Path) -> None:
     table = make_table(tmp_path / "t")
     table.upsert(rows(("k", "p", 1, "a")))
     with pytest.raises(Conflict, match="a write has completed since the keys were read"):

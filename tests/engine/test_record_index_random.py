@@ -1,5 +1,5 @@
 """Random programs under a record index, against an oracle that knows completed writes alone: keys that concurrent bulk
-inserts put into several partitions, updates and deletes beside them, and writers that die.
+inserts put into several partitions, concurrent updates and deletes, and writers that die.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ LOCKSTEP = Lockstep(
             mutants=("record-index-own-logs-alone", "record-index-others-show", "record-index-first-requested",
                      "record-index-failed-write-found", "record-index-base-alone", "record-index-home-alone-kept",
                      "record-index-pending-taken", "record-index-forwarded-log-cleaned",
-                     "record-index-moved-unchecked", "record-index-unread", "record-index-first-bucket-alone",
+                     "record-index-moved-unchecked", "record-index-unread", "record-index-other-bucket",
                      "record-index-built-files-unread", "record-index-failed-insert-counted",
                      "record-index-inserts-unchecked"),
             verdicts=("inserts-unchecked", "inserts-by-newest-location", "inserts-moved", "inserts-refused"),

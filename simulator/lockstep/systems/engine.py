@@ -14,12 +14,11 @@ from typing import Any, Final
 import pyarrow as pa
 
 from nbcc.engine.actions import operations
-from nbcc.engine.config import TableConfig, to_properties
+from nbcc.engine.config import TableConfig
 from nbcc.engine.config.concurrency import NON_BLOCKING, OPTIMISTIC, SINGLE_WRITER, ConcurrencyMode
-from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.context import Context
 from nbcc.engine.data.jobs import InProcessJobs, Jobs
-from nbcc.engine.definition.load import PROPERTIES, open_table
+from nbcc.engine.definition.load import open_table
 from nbcc.engine.errors import BadInput, Cleaned, NbccError
 from nbcc.engine.file_names import LogName, in_partition, marker
 from nbcc.engine.names import bucket_file_id, bucket_of
@@ -61,7 +60,7 @@ from .daemon import Daemon
 from .engine_hints import without_hints
 from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
-from .indexed import check_inserts, put_index
+from .indexed import put_table
 from .protocol import CannotStep
 from .resized import SHOWN_AS, is_resized, ranges_of, slices_by_range
 from .rows import READ_FIRST, columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
@@ -104,8 +103,7 @@ class EngineSystem:
         mapping: Sequence[MappingRow] = MAPPING,
         harness: Harness | None = None,
     ) -> None:
-        check_world(world)
-        check_inserts(world, protocol)
+        check_world(world, protocol)
         self.world = world
         self.config = table_config(world, protocol)
         self.harness = harness or Harness(MemoryStorage())
@@ -120,8 +118,7 @@ class EngineSystem:
         self._operations = operations()
         self._tasks: list[Task] = []
         self._cache: dict[str, tuple[int, tuple[Any, ...]]] = {}
-        self.harness.storage.put_if_absent(PROPERTIES, encode_properties(to_properties(self.config)))
-        put_index(self.harness.storage, world)
+        put_table(self.harness.storage, self.config, world)
         self._looking = self.observer_context()
         self._streams = EngineStreams(self._looking, self.config)
         self._daemon = Daemon()

@@ -13,6 +13,7 @@ from nbcc.model.mechanisms import every
 
 from ...users_factory import CannotPlay
 from ..mechanisms import chosen, rooms, without_lockstep
+from .indexed import check_inserts
 from .resized import check_ranges
 
 
@@ -50,10 +51,11 @@ def by_their_rules(rules: Rules) -> Rules:
     return replace(rules, merge_order=HUDI.merge_order, fold=HUDI.fold, tombstones=HUDI.tombstones)
 
 
-def check_world(world: World) -> None:
-    """Raise CannotPlay if the engine does not support the world."""
+def check_world(world: World, protocol: Protocol) -> None:
+    """Raise CannotPlay if the engine does not support the world, or the world under the protocol."""
     _refuse(world, Limits)
     check_ranges(world)
+    check_inserts(world, protocol)
     unplayed = [(each, f"its extension {name} defines no LOCKSTEP") for name, each in without_lockstep()]
     unplayed += [(every()[name], room.without_actors) for name, room in rooms().items() if room.without_actors]
     for mechanism, why in unplayed:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
+from nbcc.engine.config import TableConfig, to_properties
+from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.config.record_index import GLOBAL_INDEX, RecordIndex
+from nbcc.engine.definition.load import PROPERTIES
 from nbcc.engine.files.record_index import put_locations
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.storage import Storage
@@ -34,8 +37,9 @@ def check_inserts(world: World, protocol: Protocol) -> None:
         raise CannotPlay(f"the engine plays new keys with inserts = updates_only: {why}; run it on the model instead")
 
 
-def put_index(storage: Storage, world: World) -> None:
-    """Put the files of the index, if the world has new keys."""
+def put_table(storage: Storage, config: TableConfig, world: World) -> None:
+    """Put the properties of an empty table, and the files of its index if the world has new keys."""
+    storage.put_if_absent(PROPERTIES, encode_properties(to_properties(config)))
     for bucket in range(world.buckets - 1 if world[InsertLimits].new_keys else 0):
         keys = pa.array(keys_of(world, bucket))
         put_locations(storage, BUILT, bucket_file_id(bucket), "0-0-0", keys, pa.array([""] * len(keys)))
