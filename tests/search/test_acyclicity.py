@@ -13,9 +13,10 @@ from nbcc.simulator.search.explore.search import Bounds, Search
 from nbcc.simulator.search.explore.space import Reduced, Space
 from nbcc.simulator.search.explore.watch import Watchers
 
-ONLY_ONWARDS = ("demo", "log_compaction", "cleaning")
-GIVE_WAY = ("log_compaction_crash", "cleaning_crash", "rivals")
-"""Worlds in which a runner takes up a plan and gives way without a trace: effects alone do not exclude a cycle."""
+ONLY_ONWARDS = ("demo", "log_compaction", "cleaning", "log_compaction_crash", "cleaning_crash")
+"""In the last two a runner takes up a pending plan, and gives way without a trace if the plan is completed."""
+GIVE_WAY = ("rivals",)
+"""A runner also gives way if the input is cleaned: no single component excludes a cycle."""
 EVERY = tuple(PROMISES.values())
 
 
@@ -88,6 +89,22 @@ def test_who_leaves_something_behind_only_as_long_as_there_is_room_comes_back() 
 
     assert may_cycle(search.space)
     assert goes_round(search)
+
+
+@pytest.mark.parametrize("resets", [False, True], ids=["a switch set once", "a switch that is reset"])
+def test_who_goes_and_returns_under_different_values_of_a_switch_needs_its_changes(resets: bool) -> None:
+    def row(action: str, place: int, switch: int, effect: dict[str, int]) -> Transition:
+        there = Guard("it must be there", lambda own: own == place)
+        allowed = Guard("the switch must allow it", lambda switch, value=switch: switch == value)
+        return transition(action, "hand", guards=[there, allowed], effect=preset(lambda to: to, to=effect),
+                          changes=tuple(effect))  # fmt: skip
+
+    rows = [row("goes", 0, 0, {"own": 1}), row("returns", 1, 1, {"own": 0}), row("sets", 1, 0, {"switch": 1})]
+    rows += [row("resets", 0, 1, {"switch": 0})] if resets else []
+    search = searched(Space(TransitionSystem({"hand": 0, "switch": 0}, rows, {})))
+
+    assert may_cycle(search.space) is resets
+    assert goes_round(search) is resets
 
 
 def test_actors_that_hand_something_round_come_back_by_another_name() -> None:
