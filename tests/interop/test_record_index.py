@@ -1,0 +1,58 @@
+"""What Apache Hudi and hudi-rs read of a table with a record index: at each step the rows that nbcc reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from nbcc import Conflict, Table
+from nbcc.engine.errors import UnknownKey
+from tests.builders.tables import make_table, table_of, with_deletes
+from tests.engine.hooked import during
+
+from .readers import NEWEST, by_bundle, by_hudi_rs
+
+SCHEMA = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
+
+PLAIN_PATHS = {"hoodie.datasource.write.hive_style_partitioning": "false"}
+
+
+def rows(*values: tuple[Any, ...]) -> pa.Table:
+    """Rows (id, part, ts, value)."""
+    return table_of(SCHEMA, *values)
+
+
+def test_readers_of_hudi_are_right_at_every_step(tmp_path: Path) -> None:
+    table: Table = make_table(tmp_path / "t", schema=SCHEMA, buckets=2, options=PLAIN_PATHS)
+    readers = {"Hudi": by_bundle(NEWEST), "hudi-rs": by_hudi_rs}
+
+    def step(name: str, change: Callable[[], Any], refused: type[Exception] | None = None) -> None:
+        if refused is None:
+            change()
+        else:
+            with pytest.raises(refused):
+                change()
+        right = {(row["id"], row["ts"], row["value"]) for row in table.snapshot().to_pylist()}
+        for reader, read in readers.items():
+            assert read(tmp_path / "t") == right, f"{reader} after {name}"
+
+    step("writes", lambda: table.upsert(rows(("a", "p", 1, "old"), ("b", "p", 1, "old"), ("c", "q", 1, "old"))))
+    step("the index", lambda: table.index("RECORD_INDEX"))
+    step("an update", lambda: table.upsert(rows(("a", "p", 2, "new"), ("c", "q", 2, "new"))))
+    step("a refused insert", lambda: table.upsert(rows(("a", "p", 3, "lost"), ("n", "q", 1, "lost"))), UnknownKey)
+    step("a delete", lambda: table.upsert(with_deletes(rows(("b", "p", 2, None)), "value")))
+    step("a bulk insert", lambda: table.bulk_insert(rows(("n", "q", 1, "first"), ("m", "r", 1, "first"))))
+
+    def first() -> None:
+        step("the first of two bulk inserts", lambda: table.bulk_insert(rows(("x", "q", 1, "first"))))
+
+    second = during(table, ".log.", first)
+    step("the second, refused", lambda: second.bulk_insert(rows(("x", "p", 1, "lost"))), Conflict)
+    step("an update of inserted keys", lambda: table.upsert(rows(("n", "q", 2, "new"), ("x", "q", 2, "new"))))
+    step("a compaction", table.compact)
+    step("a deleted key again", lambda: table.upsert(rows(("b", "p", 3, "again"))))
+    assert {row["id"] for row in table.snapshot().to_pylist()} == {"a", "b", "c", "m", "n", "x"}
