@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from nbcc import Conflict, Table
+from nbcc.engine.actions import bulk_insert
 from nbcc.engine.errors import UnknownKey
 from tests.builders.tables import make_table, table_of, with_deletes
 from tests.engine.hooked import during
@@ -56,3 +57,15 @@ def test_readers_of_hudi_are_right_at_every_step(tmp_path: Path) -> None:
     step("a compaction", table.compact)
     step("a deleted key again", lambda: table.upsert(rows(("b", "p", 3, "again"))))
     assert {row["id"] for row in table.snapshot().to_pylist()} == {"a", "b", "c", "m", "n", "x"}
+
+
+def test_readers_of_hudi_show_a_key_of_two_partitions_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No reader looks into an index: without the check under the lock, a key has two rows for all of them."""
+    table: Table = make_table(tmp_path / "t", schema=SCHEMA, options=PLAIN_PATHS)
+    table.index("RECORD_INDEX")
+    monkeypatch.setattr(bulk_insert, "inserted_elsewhere", lambda *_: None)
+    during(table, ".parquet.marker", lambda: table.bulk_insert(rows(("x", "q", 1, "first")))).bulk_insert(
+        rows(("x", "p", 2, "second"))
+    )
+    for read in (by_bundle(NEWEST), by_hudi_rs):
+        assert read(tmp_path / "t") == {("x", 1, "first"), ("x", 2, "second")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +13,8 @@ from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.search import mutants
 from nbcc.simulator.search.explore import Verdict, explore
+
+from .pins import SIZES
 
 STEPS: dict[str, tuple[str, int]] = {
     "record-index-own-logs-alone": ("SNAP", 14),
@@ -24,6 +27,8 @@ STEPS: dict[str, tuple[str, int]] = {
     "record-index-moved-unchecked": ("KEY", 14),
 }
 """Each mutant of inserts, the promise that it breaks, and the length of a shortest run that shows it."""
+
+PAGE = Path(__file__).parents[2] / "docs" / "record-index.md"
 
 LARGE = ("record_index_compacted", "record_index_rollback", "record_index_three_writers", "record_index_updated")
 """Worlds that are searched at night."""
@@ -81,3 +86,16 @@ def act(model: Model, state: State, actor: str, last: str, file_group: int | Non
         state = model.apply(state, step)
         if step.action == last:
             return state
+
+
+def test_the_page_has_the_sizes_of_the_worlds_and_the_steps_of_the_mutants() -> None:
+    """The sizes and the lengths of the stored runs are pinned; those of the mutants are searched by this module."""
+    lines = PAGE.read_text("utf-8").splitlines()
+    rows = [[cell.strip(" `") for cell in line.split("|")[1:-1]] for line in lines if line.startswith("| `")]
+    sizes = {name: f"{SIZES['worlds'][name]['distinct']:,}" for name, *_ in rows if name not in STEPS}
+    assert {name: states for name, states, _ in rows if name not in STEPS} == sizes
+    assert {name: (promise, int(steps)) for name, promise, steps in rows if name in STEPS} == STEPS
+    text = " ".join(" ".join(lines).split())
+    broken = SIZES["protocols"]
+    assert f"KEY after {broken['inserts-unchecked']['violated']['KEY']} steps ([run 105]" in text
+    assert f"SNAP after {broken['inserts-by-newest-location']['violated']['SNAP']} steps ([run 106]" in text
