@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..config.maintenance import MaintenancePolicy
 from ..context import Context
-from ..services.collecting import Leftovers, MarkerPaths, leftovers
+from ..services.collecting import Leftovers, MarkerPaths, leftovers, lost_locations
 from ..writes.claims import forget
 from ..writes.decided_plans import latest_decision
 from ..writes.decision_log import cut, in_order
@@ -20,8 +20,8 @@ def run(
     leftover_seconds: int = _DEFAULT.leftover_seconds,
 ) -> Leftovers:
     """Delete leftover files that no writer, reader or table service needs, and return their paths. The deleted files
-    are old decision-log entries, reserved completion times, old batch ids, and the markers and heartbeats of completed
-    or rolled-back instants.
+    are old decision-log entries, reserved completion times, old batch ids, the markers and heartbeats of completed or
+    rolled-back instants, and the files of the record index whose write was rolled back.
 
     A batch id is deleted if the write of its batch was undone. The id of a completed batch is kept for `batch_hours`,
     or longer if a write of the batch is pending. If a batch is repeated after the deletion of its id, the batch is
@@ -37,7 +37,9 @@ def run(
         timeline = context.active()
         forget(context, timeline)
         cut(context, last)
-        chosen = leftovers(context, context.commits.history(timeline), listing, batch_hours, leftover_seconds)
+        history = context.commits.history(timeline)
+        chosen = leftovers(context, history, listing, batch_hours, leftover_seconds)
+        chosen = chosen._replace(files=(*chosen.files, *lost_locations(context, history, leftover_seconds)))
         if chosen.batch_ids:  # a writer lists them under the lock
             context.storage.delete_all(chosen.batch_ids)
     for paths in (chosen.files, chosen.markers, chosen.heartbeats):

@@ -13,7 +13,9 @@ from typing import Final, NamedTuple
 
 from ..clock import to_instant, to_millis
 from ..context import Context
+from ..definition.load import open_table
 from ..file_names import marked_file
+from ..files.record_index import index_files
 from ..timeline.heartbeats import FOLDER as HEARTBEATS
 from ..timeline.history import Current, History
 from ..writes.claims import requests_without_lock
@@ -69,6 +71,18 @@ def leftovers(
     passed = history.active.newest_archived if requests_without_lock(context) else "~"
     ids = _batch_ids(history, listing.batch_ids, _before(newest, batch_hours * 3_600_000), passed)
     return Leftovers(tuple(sorted(files)), tuple(markers), tuple(beats), tuple(ids))
+
+
+def lost_locations(context: Context, history: History, leftover_seconds: int) -> tuple[str, ...]:
+    """Return the files of the record index whose write was undone. The caller holds the lock. The files with which the
+    index was built have no write; while it is being built, they are newer than all that has completed.
+    """
+    newest, files = history.current.greatest_completion, index_files(context.storage)
+    if newest is None or not files:
+        return ()
+    bound, index = _before(newest, leftover_seconds * 1000), open_table(context.storage).record_index
+    built = index.built if index else ""
+    return tuple(f.path for f in files if f.instant < bound and f.instant != built and not history.at(f.instant))
 
 
 def _before(time: str, millis: int) -> str:

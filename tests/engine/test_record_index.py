@@ -117,6 +117,24 @@ def test_locations_of_a_writer_that_died_do_not_count(moment: str, tmp_path: Pat
     assert ("n", 2, "alive") in state(table.snapshot())
 
 
+def test_only_locations_of_undone_writes_are_collected(tmp_path: Path) -> None:
+    """Those with which the index was built stay, and those of completed writes, also of archived ones."""
+    table = made(tmp_path)
+    table.bulk_insert(rows(("n", "q", 1, "new")))
+    kept = index_files(table.context.storage)
+    for _ in range(2):
+        with pytest.raises(Conflict):
+            table.bulk_insert(rows(("x", "p", 1, "a"), ("x", "q", 1, "a")))
+    with pytest.raises(Died):
+        during(table, ".log.", dies).bulk_insert(rows(("m", "p", 1, "dead")))
+    pending = [file for file in index_files(table.context.storage) if file not in kept][-1:]
+    table.upsert(rows(("n", "q", 2, "newer")))
+    found = table.run("collect", leftover_seconds=0).files
+    assert index_files(table.context.storage) == sorted([*kept, *pending])
+    assert len([path for path in found if "/index/" in path]) == 4
+    table.upsert(rows(("n", "q", 3, "newest"), ("k0", "p", 3, "newest")))
+
+
 def test_an_archived_bulk_insert_still_counts(tmp_path: Path) -> None:
     table = made(tmp_path)
     table.bulk_insert(rows(("n", "q", 1, "new")))
