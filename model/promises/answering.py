@@ -116,13 +116,14 @@ def _puts_data(entry: Any) -> bool:
 
 
 def _reader_refused(model: Model, state: State, contract: _Contract) -> str | None:
+    undone = {each for restore in model.restores(state) for each in restore.undone}
     for name in model.actors_of(READER):
         own = model.component(state, name)
-        if own.step == "refused" and own.time >= contract.horizon and not contract.is_undone(own.time):
+        is_undone = bool(undone & {*own.plans}) or contract.is_undone(own.time)
+        if own.step == "refused" and own.time >= contract.horizon and not is_undone:
             return f"{name} has refused its read as of t{own.time}, which is settled and retained"
     for name in model.actors_of(CONSUMER):
         own = model.component(state, name)
-        undone = {each for restore in model.restores(state) for each in restore.undone}
         is_undone = bool(undone & {*own.kept}) or any(map(contract.is_undone, (own.after, own.until)))
         if own.step == "refused" and own.after >= contract.horizon and not is_undone:
             return f"{name} has refused its window (t{own.after}, t{own.until}], which is settled and retained"
@@ -138,7 +139,7 @@ def _shape(model: Model, *states: State) -> Hashable | None:
         return windows_of(model, *states)
     [state] = states
     view, bounds = view_of(model, state), model.read_bounds(state)
-    ranges = tuple((each.at, each.requested) for each in bounds.restores)
+    ranges = tuple((each.at, each.requested, each.undone) for each in model.restores(state))
     writes = tuple((write.requested, write.completed) for write in view.table.writes)
     refused = (model.component(state, name) for name in _readers(model))
     return (

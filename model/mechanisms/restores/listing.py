@@ -148,8 +148,11 @@ def misses(before: tuple[int, ...], now: tuple[int, ...], undone: set[int]) -> b
 
 
 def is_restored_away(own: Reader, restores: Planned) -> bool:
-    """True if a restore has removed an instant or plan that the reader has listed."""
-    return bool(restores) and any(is_gone(restores, requested) for requested in (*own.instants, *own.plans))
+    """True if a restore has removed an instant or plan that the read needs. A plan that is newer than the read's time
+    divides no logs that the read keeps.
+    """
+    needed = (*own.instants, *(plan for plan in own.plans if plan <= own.time))
+    return bool(restores) and any(is_gone(restores, requested) for requested in needed)
 
 
 def ever_published(published: Published, restores: Planned) -> Published:
