@@ -1,8 +1,9 @@
 """Compares each claim of a transition relation with the promise of the model that has the same name.
 
 Both are judged in each visited step: a promise about states in the state after the step, a promise about steps at the
-step. A step counts only if neither side is broken in the state before it, so that the first violations are compared.
-Under the default protocol no promise is broken; the weaker protocols that the relation describes break some.
+step. A step counts only if neither side has been broken on a way to the state before it, so that the first violations
+are compared. Under the default protocol no promise is broken; the weaker protocols that the relation describes break
+some.
 """
 
 from __future__ import annotations
@@ -98,15 +99,18 @@ def _judge_in(model: Model, system: ProvedSystem, option: str, most: int, judged
         return states[state]
 
     rare = [PROMISES[name] for name in claims if option and name in RARE]
+    unbroken = {(name, model.initial) for name in claims}
     for state, after in (*reachable(model, most), *_broken_runs(model, rare)):
         before = seen(state)
         for step, following in after:
             now = seen(following)
             for name, of_it in claims.items():
-                if before.claims_hold[name] and before.promise_holds[name]:
+                if (name, state) in unbroken:
                     kept = now.claims_hold[name] and all(_keeps(claim, before, now) for claim in of_it)
                     holds = now.promise_holds[name] and _holds(PROMISES[name], model, state, step, following)
                     judged[name].add(option, kept, holds)
+                    if kept and holds:
+                        unbroken.add((name, following))
 
 
 def _broken_runs(model: Model, promises: list[Promise]) -> Iterator[tuple[State, list[tuple[Step, State]]]]:

@@ -195,7 +195,9 @@ def _rolled_back(
 
 def _cleaned(model: Model, state: State, place: Any, by_time: dict[int, Any], facts: Table) -> None:
     cleans = model.component(state, "cleans")
-    facts["horizon",] = max((each.horizon for each in cleans), default=0)
+    operation = operations.places(model, state)
+    facts["horizon",] = model.horizon(state)
+    facts |= {("planned_horizon", operation[each.requested]): each.horizon for each in cleans}
     old = [file for each in cleans for victims in each.groups for file in victims.files]
     for name, files in (("old", old), ("deleted", model.component(state, "deleted"))):
         for group, requested, version in files:
