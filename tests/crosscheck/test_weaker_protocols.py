@@ -34,7 +34,7 @@ NOT_OURS = {
     "unclaimed-times",
     "state-checkpoint-after-restore", "state-checkpoint-by-request", "batch-known-by-its-number",
     "metadata-entry-by-own-time", "metadata-compacts-pending", "metadata-barrier-held-back",
-    "inserts-by-newest-location", "inserts-moved", "inserts-refused", "inserts-unchecked",
+    "inserts-by-newest-location", "inserts-moved", "inserts-unchecked",
     "resize-by-range", "resize-unchecked", "rfc-42-dual-write", "flink-1.2.0",
     "shared-commits",  # test_free_commits plays the worlds that it has
 }  # fmt: skip
