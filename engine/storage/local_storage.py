@@ -130,11 +130,13 @@ class LocalStorage(Listable):
             with suppress(FileNotFoundError, NotADirectoryError), os.scandir(f"{self._root}/{folder}") as entries:
                 for entry in entries:
                     name = entry.name
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(head + name)
-                    elif entry.is_symlink() and not self._is_linked_file(head + name, entry):
-                        continue
-                    elif not (name[-4:] == ".crc" or "#" in name) or not _is_hidden(name):
+                    if not entry.is_file(follow_symlinks=False):  # one question for most entries of a long timeline
+                        if entry.is_dir(follow_symlinks=False):
+                            folders.append(head + name)
+                            continue
+                        if entry.is_symlink() and not self._is_linked_file(head + name, entry):
+                            continue
+                    if not (name[-4:] == ".crc" or "#" in name) or not _is_hidden(name):
                         yield head + name, entry
 
     def _is_linked_file(self, path: str, entry: os.DirEntry[str]) -> bool:

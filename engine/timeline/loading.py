@@ -21,10 +21,12 @@ class Listings:
     files, and a timeline depends only on the listed paths, so the next timeline is made from the last one.
 
     `sound` contains the paths of the local completed instants that were read and are whole. They never change.
+    `_unread` contains the other paths of the last listing, whose files no check reads.
     """
 
     def __init__(self) -> None:
         self.sound: set[str] = set()
+        self._unread: set[str] = set()
         self._last = frozenset[str](), Timeline()  # replaced in one step, so that threads need no lock
 
     def active(self, storage: Storage) -> Active:
@@ -54,9 +56,14 @@ class Listings:
             return [entry.path for entry in entries], {entry.path for entry in entries if not entry.size}
         paths, torn = storage.paths(FOLDER), set[str]()
         self.sound.intersection_update(paths)
+        self._unread.intersection_update(paths)
         for path in paths:
+            # Parsing every name of a long timeline again takes as long as listing it.
+            if path in self.sound or path in self._unread:
+                continue
             instant = parse_instant(path.rpartition("/")[2])
-            if path in self.sound or instant is None or not instant.completed:
+            if instant is None or not instant.completed:
+                self._unread.add(path)
                 continue
             with suppress(NotFound):  # archived or undone after the listing
                 (self.sound if is_whole(storage.get(path)) else torn).add(path)

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nbcc.engine.storage import open_storage
-from nbcc.engine.timeline import archive_reader, lsm
+from nbcc.engine.timeline import archive_reader, loading, lsm
 from nbcc.engine.timeline.archive import Archive
 from nbcc.engine.timeline.archive_files import ArchiveFile
-from nbcc.engine.timeline.instant import Instant
+from nbcc.engine.timeline.instant import Instant, parse_instant
+from nbcc.engine.timeline.loading import Listings
 from nbcc.engine.timeline.timeline import FOLDER
 from tests.builders.archived_tables import answers, grown, reopened
 from tests.builders.files import t
@@ -47,6 +49,42 @@ def test_a_process_forgets_what_a_merge_has_replaced(tmp_path: Path, monkeypatch
     assert archive._reader._cached.keys() == archive._indexes.keys() == set(archive.files())
     paths = {f"{FOLDER}/{instant.file_name}" for instant in table.timeline() if instant.completed}
     assert table.context.commits.decoded.listings.sound == paths
+
+
+def test_a_listing_parses_only_names_that_the_last_one_lacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, folder, parsed = make_table(tmp_path), tmp_path / FOLDER, set[str]()
+    table.upsert(batch(("k1", 1, "a")))
+    table.context.active()
+    before = {path.name for path in folder.iterdir()}
+
+    def parse(name: str) -> Instant | None:
+        parsed.add(name)
+        return parse_instant(name)
+
+    monkeypatch.setattr(loading, "parse_instant", parse)
+    table.upsert(batch(("k1", 2, "b")))
+    table.context.active()
+
+    assert {name for name in parsed if parse_instant(name)} == {
+        path.name for path in folder.iterdir() if path.is_file()
+    } - before
+
+
+def test_a_torn_instant_is_torn_in_each_listing_until_it_is_whole(tmp_path: Path) -> None:
+    table, listings = make_table(tmp_path), Listings()
+    table.upsert(batch(("k1", 1, "a")))
+    storage = table.context.storage
+    instant = next(each for each in listings.active(storage).completed)
+    written = Path(tmp_path / FOLDER / instant.file_name)
+    content, done = written.read_bytes(), int(instant.completed or 0)
+    later = replace(instant, requested=f"{done + 1}", completed=f"{done + 2}")
+    torn = written.with_name(later.file_name)
+    torn.write_bytes(b"")
+
+    assert listings.active(storage).torn == listings.active(storage).torn == (later,)
+
+    torn.write_bytes(content)
+    assert listings.active(storage).torn == ()
 
 
 def test_an_archived_instant_is_found_by_its_time_and_action(tmp_path: Path) -> None:
