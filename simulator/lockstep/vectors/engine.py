@@ -6,14 +6,18 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from nbcc.engine.rules import Rules
+from nbcc.engine.timeline import load
+from nbcc.engine.timeline.archive import Archive
 from nbcc.model import Protocol, Query, World
 
 from ..control.clock import tick_of
 from ..systems.engine import EngineSystem
 from ..systems.engine_rules import rules_of
+
+WRITES: Final = ("commit", "deltacommit", "replacecommit")
 
 
 def differences(vector: Path, rules: Mapping[str, str] | None = None) -> Iterator[str]:
@@ -27,6 +31,7 @@ def differences(vector: Path, rules: Mapping[str, str] | None = None) -> Iterato
     _load(system, vector / "table")
     times = [tick_of(time) for instant in _expected(vector, "timeline") for time in _times(instant)]
     system.harness.clock.tick = max(times, default=0)
+    yield from _of_the_timeline(vector, system)
     for read in _expected(vector, "reads"):
         query = Query(read["kind"], after=_tick(read["after"]), until=_tick(read["until"]))
         try:
@@ -45,6 +50,24 @@ def differences(vector: Path, rules: Mapping[str, str] | None = None) -> Iterato
             continue
         if found != (right := tuple(map(_slice, each["slices"]))):
             yield f"slices as of {time}: {found} instead of {right}"
+
+
+def _of_the_timeline(vector: Path, system: EngineSystem) -> Iterator[str]:
+    """Compare the active timeline, the archive, and the completion time of each write: readers look it up by the
+    requested time in the name of a log.
+    """
+    timeline, archived = (_expected(vector, name) for name in ("timeline", "archived"))
+    if (found := system.timeline()) != (right := tuple(map(_instant, timeline))):
+        yield f"timeline: {found} instead of {right}"
+    active, archive = load(system.harness.storage), Archive(system.harness.storage)
+    for expected in (*timeline, *archived):
+        if expected["completed"] and expected["action"] in WRITES:
+            write = active.find(expected["requested"]) or archive.find(expected["requested"])
+            if write is None or write.completed != expected["completed"]:
+                yield f"the write requested at {expected['requested']}: {write}"
+    names = {(instant.action, instant.requested, instant.completed) for instant in archive.instants()}
+    if names != {(expected["action"], expected["requested"], expected["completed"]) for expected in archived}:
+        yield f"archive: {names} instead of {archived}"
 
 
 def _load(system: EngineSystem, table: Path) -> None:
@@ -79,6 +102,10 @@ def _answer(read: dict[str, Any]) -> tuple[Any, ...]:
 
 def _cell(row: dict[str, Any] | None) -> tuple[Any, ...] | None:
     return None if row is None else (row["ordering"], row["value"])
+
+
+def _instant(entry: dict[str, Any]) -> tuple[Any, ...]:
+    return entry["action"], entry["state"], _tick(entry["requested"]), _tick(entry["completed"])
 
 
 def _slice(entry: dict[str, Any]) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -49,7 +49,8 @@ def write_vector(folder: Path, run: VectorRun, history: PlayedHistory, batches: 
     answered = {read["until"] for read in reads if read["kind"] == "as_of" and "rows" in read}
     _json(folder / "meta.json", _meta(run, history))
     (folder / "steps.jsonl").write_text("".join(f"{json.dumps(step)}\n" for step in _steps(history, batches)), "utf-8")
-    _json(expected / "timeline.json", _timeline(history))
+    _json(expected / "timeline.json", _instants(model_timeline(history.model, history.state)))
+    _json(expected / "archived.json", _instants(_archived(history)))
     _json(expected / "slices.json", _slices(history, answered))
     _json(expected / "reads.json", reads)
     rows = [{"read": number, **row} for number, read in enumerate(reads) for row in read.get("rows", ())]
@@ -96,11 +97,20 @@ def _steps(history: PlayedHistory, batches: Mapping[tuple[str, int], Any]) -> It
         yield line
 
 
-def _timeline(history: PlayedHistory) -> list[dict[str, Any]]:
+def _instants(instants: Iterable[tuple[Any, ...]]) -> list[dict[str, Any]]:
     return [
         {"action": action, "state": state, "requested": _time(requested), "completed": _time(completed)}
-        for action, state, requested, completed in model_timeline(history.model, history.state)
+        for action, state, requested, completed in instants
     ]
+
+
+def _archived(history: PlayedHistory) -> list[tuple[Any, ...]]:
+    """The instants in the archive, by requested time; the newest may still be on the active timeline, too."""
+    model, state = history.model, history.state
+    archive = model.component(state, "archive") if "archive" in model.components else ()
+    done = [each for each in model.component(state, "published") if each.requested in archive]
+    done.sort(key=lambda each: each.requested)
+    return [(each.action, "completed", each.requested, each.completed) for each in done]
 
 
 def _slices(history: PlayedHistory, answered: Collection[str]) -> list[dict[str, Any]]:
@@ -121,9 +131,11 @@ def _slices(history: PlayedHistory, answered: Collection[str]) -> list[dict[str,
 
 
 def _queries(history: PlayedHistory) -> Iterator[Query]:
+    """The reads that were compared with the engine at the end of the history."""
     yield Query("snapshot")
-    yield from final_queries(history.timeline)
-    yield from other_queries(history.timeline, history.model.settled(history.state))
+    yield from final_queries(history.timeline, change_logs=history.keeps_promises)
+    if history.keeps_promises:
+        yield from other_queries(history.timeline, history.model.settled(history.state))
 
 
 def _read(history: PlayedHistory, query: Query, table: Path) -> dict[str, Any]:
