@@ -4,14 +4,15 @@ rows in base files do not depend on these rules, because the table's writer comp
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from itertools import chain, combinations
 from math import inf
 from typing import Any
 
 from nbcc.model import Model, Protocol, Query, State
 from nbcc.model.assembly import rules_of
-from nbcc.model.kernel.merge import Fold, Ranked, evaluate, logs_of
+from nbcc.model.kernel.merge import Fold, Merger, Ranked, evaluate, logs_of
 from nbcc.model.kernel.reads import base_file
 from nbcc.model.kernel.table import Log, Table
 from nbcc.model.mechanisms.log_compaction.rules import log_plans_of
@@ -40,10 +41,11 @@ def foreign_rows(
         written = _base_as_written(table, group, shape, model.rules, rules_of(reader))
         top = shape if written is None else shape._replace(base=Fold(None, (_BASE,)))
         # Whether a base file kept tombstones depends on the writer's rules.
-        merger = model.merger._replace(logs_first=reader[Merging].fold == "logs_first")
+        in_a_log = reader[Merging].fold == "logs_first"
+        merger = model.merger._replace(logs_first=in_a_log)
         for key in sorted({key for log in logs_of(shape) for key in _file(data, group, log)}):
             record_of = partial(_record, data, group, key)
-            base = None if written is None else evaluate(written, record_of, model.merger)
+            base = None if written is None else _of_base(written, record_of, model.merger, in_a_log)
             won = evaluate(top, partial(_on_base, base, record_of), merger)
             if won is not None and (query.kind == "incremental" or not won.deleted):
                 rows[key] = won.content
@@ -64,6 +66,17 @@ def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reade
     raise AssertionError(f"no barrier of group {group} has the base {shape.base}")
 
 
+def _of_base(
+    written: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger, deletes_in_a_log: bool
+) -> Ranked | None:
+    """Return the record of a base file. A window hides rows of it by their commit times, but not the deletes that the
+    compaction kept if the reader finds these in a log: the deletes in a log have no commit times.
+    """
+    whole = evaluate(written._replace(shown=None), record_of, merger)
+    is_kept_delete = whole is not None and whole.deleted and deletes_in_a_log
+    return whole if is_kept_delete else evaluate(written, record_of, merger)
+
+
 def _file(data: Mapping[int, Batch], group: int, log: Log) -> Mapping[str, Any]:
     return data.get(log[0], {}).get((group, log[1]), {})
 
@@ -78,16 +91,20 @@ def _on_base(base: Ranked | None, record_of: Callable[[Log], Ranked | None], log
 
 
 def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[int, Batch], reader: Protocol) -> str:
-    """Return the option, such as the merge order, that explains a foreign reader's wrong answer. If the model's
-    protocol is changed only in this option, the model gives the same wrong answer. If there is no such option, return
-    all options in which the reader differs from the default protocol.
+    """Return the option, such as the merge order, that explains a foreign reader's wrong answer, or the fewest options
+    that explain it together: if the model's protocol is changed only in these, the model gives the same wrong answer.
     """
     answer = foreign_rows(model, state, query, data, reader)
-    for name, value in reader.differences().items():
-        alone = Protocol.from_mapping({**model.protocol.to_mapping(), name: value})
+    options = [*reader.differences().items()]
+    for some in chain.from_iterable(combinations(options, count) for count in range(1, len(options))):
+        alone = Protocol.from_mapping({**model.protocol.to_mapping(), **dict(some)})
         if foreign_rows(model, state, query, data, alone) == answer:
-            return f"{name} = {value}"
-    return " and ".join(f"{name} = {value}" for name, value in reader.differences().items())
+            return _named(some)
+    return _named(options)
+
+
+def _named(options: Iterable[tuple[str, Any]]) -> str:
+    return " and ".join(f"{name} = {value}" for name, value in options)
 
 
 def is_inverted(table: Table) -> bool:

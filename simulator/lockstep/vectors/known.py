@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import inf
 from pathlib import Path
 from typing import Any, Final
@@ -37,11 +38,18 @@ def _of_hudi_rs(history: PlayedHistory, query: Query, answer: tuple[Any, ...], t
 
 
 def _of_hudi(history: PlayedHistory, query: Query, answer: tuple[Any, ...]) -> str:
-    hudi = specs.protocol("hudi-1.2.0")
     pending = [start for action, _, start, done in history.timeline if done is None and action in COMMITS]
     if query.kind == "as_of" and min(pending, default=inf) <= (query.until or 0):
         return "as_of_pending = refused"
-    return _rule(history, query, answer, hudi)
+    return _rule(history, query, answer, _as_hudi())
+
+
+@cache
+def _as_hudi() -> Protocol:
+    """Apache Hudi as a reader of nbcc's tables, in which a log of the compaction's instant has the deletes that it
+    kept. Tables that Hudi compacted have no such log, so that Hudi's protocol has no option for it.
+    """
+    return Protocol.from_mapping({**specs.protocol("hudi-1.2.0").to_mapping(), "fold": "logs_first"})
 
 
 def _rule(history: PlayedHistory, query: Query, answer: tuple[Any, ...], reader: Protocol) -> str:
