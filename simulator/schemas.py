@@ -1,4 +1,5 @@
-"""JSON Schemas (draft 2020-12) of the files that users write: worlds, protocols, scenarios and traces.
+"""JSON Schemas (draft 2020-12) of the files that users write (worlds, protocols, scenarios and traces), and of the
+answers of the commands with ``--json``.
 
 The schemas are computed from the declarations that the loaders use, so a new option or limit is in them at once. The
 loaders check more than a schema can, such as how many actors a world may have.
@@ -6,10 +7,12 @@ loaders check more than a schema can, such as how many actors a world may have.
 
 from __future__ import annotations
 
+import collections.abc
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from types import UnionType
-from typing import Any, Final, Literal, Union, get_args, get_origin, get_type_hints
+from enum import Enum
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, NotRequired, Union, get_args, get_origin, get_type_hints
 
 from nbcc.model.kernel.writer import WRITER
 from nbcc.model.mechanisms import actions, kinds
@@ -17,7 +20,9 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices, documented
 from nbcc.model.world import Granularity, MergeMode, defaults, sections
 
+from .answers import ANSWERS
 from .specs import ABOUT
+from .trace import Trace
 from .workload import scenario
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
@@ -25,12 +30,20 @@ TEXT: Final[Mapping[str, Any]] = {"type": "string"}
 COUNT: Final[Mapping[str, Any]] = {"type": "integer", "minimum": 0}
 DURATION: Final[Mapping[str, Any]] = {"type": ["string", "number"], "description": "such as 90s, 5m or 2h"}
 FORMAT: Final[Mapping[str, Any]] = {"const": 1}
+WRITTEN: Final[Mapping[Any, Any]] = {str: TEXT, int: COUNT, float: DURATION, bool: {"type": "boolean"}}
+"""Values in files that users write. Numbers may be durations, which are texts such as 90s."""
+PRINTED: Final[Mapping[Any, Any]] = {
+    str: TEXT, int: {"type": "integer"}, float: {"type": "number"}, bool: {"type": "boolean"},
+    NoneType: {"type": "null"}, Any: {}, Trace: {"type": "object", "description": "a trace (trace.json)"},
+}  # fmt: skip
+"""Values in answers of commands."""
 
 
 def schemas() -> dict[str, dict[str, Any]]:
     """Return the schema of each kind of file by name."""
     made = {"world": world("format"), "protocol": protocol(), "scenario": of_scenario(), "trace": trace()}
-    return {name: {"$schema": DIALECT, "title": f"a {name} of nbcc", **each} for name, each in made.items()}
+    titled = {name: {"$schema": DIALECT, "title": f"a {name} of nbcc", **each} for name, each in made.items()}
+    return {**titled, "answers": {"$schema": DIALECT, "title": "the answers of nbcc --json", **answers()}}
 
 
 def closed(properties: Mapping[str, Any], *required: str) -> dict[str, Any]:
@@ -78,27 +91,55 @@ def protocol() -> dict[str, Any]:
 
 def of_scenario() -> dict[str, Any]:
     """Return the schema of a scenario."""
-    own = {name: of_type(hint) for name, hint in get_type_hints(scenario.Scenario).items() if name in scenario.TOP}
-    writers = {"type": "array", "items": of_dataclass(scenario.WriterLoad)}
-    of_parts = {name: of_dataclass(part) for name, part in scenario.SECTIONS.items()}
+    own = {name: of_type(hint, WRITTEN) for name, hint in get_type_hints(scenario.Scenario).items()
+           if name in scenario.TOP}  # fmt: skip
+    writers = {"type": "array", "items": of_part(scenario.WriterLoad)}
+    of_parts = {name: of_part(part) for name, part in scenario.SECTIONS.items()}
     return closed({**own, "format": FORMAT, **of_parts, "writers": writers}, "format", "writers")
 
 
-def of_dataclass(kind: Any) -> dict[str, Any]:
+def of_part(kind: Any) -> dict[str, Any]:
     """Return the schema of a table of a scenario, which has the fields of a dataclass."""
     assert is_dataclass(kind)
-    hints = get_type_hints(kind)
     required = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
-    return closed({each.name: of_type(hints[each.name]) for each in fields(kind)}, *required)
+    return closed({name: of_type(hint, WRITTEN) for name, hint in get_type_hints(kind).items()}, *required)
 
 
-def of_type(hint: Any) -> Mapping[str, Any]:
-    """Return the schema of a value. Numbers may be durations, which are texts such as 90s."""
-    if get_origin(hint) is Literal:
-        return {"enum": [*get_args(hint)]}
-    if get_origin(hint) in (Union, UnionType):
-        return {"anyOf": [of_type(each) for each in get_args(hint)]}
-    return {str: TEXT, int: COUNT, float: DURATION, bool: {"type": "boolean"}}.get(hint, {})
+def answers() -> dict[str, Any]:
+    """Return the schema of the answer of each command, in `$defs` by its name, such as `table-clean`."""
+    defined = {name.replace(" ", "-"): _answer(of_type(kind, PRINTED)) for name, kind in ANSWERS.items()}
+    return {"$defs": defined}
+
+
+def _answer(found: Mapping[str, Any]) -> dict[str, Any]:
+    own = {"format": FORMAT, **found.get("properties", {})}
+    return {**found, "properties": own, "required": ["format", *found.get("required", ())]}
+
+
+def of_type(hint: Any, scalars: Mapping[Any, Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Return the schema of a value, given the schemas of values without parts. A class with fields is an object with
+    exactly these fields.
+    """
+    origin, arguments = get_origin(hint), get_args(hint)
+    parts = [of_type(each, scalars) for each in arguments if origin is not Literal and each is not Ellipsis]
+    if hint in scalars:
+        found = scalars[hint]
+    elif origin is Literal or (isinstance(hint, type) and issubclass(hint, Enum)):
+        found = {"enum": [*(arguments or map(str, hint))]}
+    elif origin in (Union, UnionType):
+        found = {"anyOf": parts}
+    elif origin in (list, tuple):
+        found = {"type": "array", "items": parts[0]}
+    elif origin in (dict, collections.abc.Mapping):
+        found = {"type": "object", "additionalProperties": parts[1]}
+    elif origin is NotRequired:
+        [found] = parts
+    else:
+        hints = get_type_hints(hint, include_extras=True) if isinstance(hint, type) else {}
+        required = [name for name, each in hints.items() if get_origin(each) is not NotRequired]
+        properties = {name: of_type(each, scalars) for name, each in hints.items()}
+        found = closed(properties, *required) if hints else {}
+    return found
 
 
 def trace() -> dict[str, Any]:

@@ -149,9 +149,14 @@ def _made(given: Mapping[str, Any]) -> Trace:
     )
 
 
+def document(trace: Trace) -> dict[str, Any]:
+    """Return the trace as the JSON object that files and answers contain."""
+    return {"format": FORMAT, "handle": trace.handle, **trace.to_mapping()}
+
+
 def to_json(trace: Trace) -> str:
     """Return the trace as the text of a JSON file."""
-    return json.dumps({"format": FORMAT, "handle": trace.handle, **trace.to_mapping()}, indent=1) + "\n"
+    return json.dumps(document(trace), indent=1) + "\n"
 
 
 def save(trace: Trace, folder: Path) -> Path:

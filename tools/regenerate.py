@@ -28,7 +28,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from nbcc.model.validation import nearest
 
@@ -130,7 +130,15 @@ def schema_files() -> Files:
     from nbcc.simulator.schemas import schemas
 
     folder = ROOT / "specs" / "schemas"
-    return {folder / f"{name}.json": json.dumps(each, indent=1) + "\n" for name, each in schemas().items()}
+    return {folder / f"{name}.json": _in_lines(each) for name, each in schemas().items()}
+
+
+def _in_lines(schema: dict[str, Any]) -> str:
+    """Return a schema as JSON with a line for each property, or for each answer."""
+    inner = "properties" if "properties" in schema else "$defs"
+    lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(each)}" for name, each in schema[inner].items())
+    rest = [f" {json.dumps(name)}: {json.dumps(each)}" for name, each in schema.items() if name != inner]
+    return "{\n" + ",\n".join([*rest, f' "{inner}": {{\n{lines}\n }}']) + "\n}\n"
 
 
 def writers() -> Files:

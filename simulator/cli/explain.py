@@ -74,6 +74,8 @@ def _sentence(text: str) -> str:
 
 
 def _mapping(explanation: Explanation, run: Trace | None) -> dict[str, Any]:
+    from nbcc.simulator.trace import document
+
     return {
         "name": explanation.name,
         "kind": explanation.kind,
@@ -82,5 +84,5 @@ def _mapping(explanation: Explanation, run: Trace | None) -> dict[str, Any]:
         "links": list(explanation.links),
         "more": list(explanation.more),
         "shows": explanation.shows if run is not None else None,
-        "run": None if run is None else {"format": 1, "handle": run.handle, **run.to_mapping()},
+        "run": None if run is None else document(run),
     }

@@ -49,11 +49,14 @@ def command(table: str, out: Path | None, test: Path | None, as_json: bool) -> E
 
         with opened(table, "read the timeline of") as storage, on_stderr() as progress:
             out.write_bytes(packed(gather(storage, progress)))
-        echo(f"incident: {out}")
+        if as_json:
+            answer({"written": str(out)})
+        else:
+            echo(f"incident: {out}")
         return Exit.AGREES
     from nbcc.engine.clock import to_instant
     from nbcc.engine.terminal import folded
-    from nbcc.simulator.trace import to_json
+    from nbcc.simulator.trace import document, to_json
     from nbcc.simulator.trace_text import render, screen_width
 
     now = to_instant(int(datetime.now(UTC).timestamp() * 1000))
@@ -66,7 +69,7 @@ def command(table: str, out: Path | None, test: Path | None, as_json: bool) -> E
         trace.write_text(to_json(shown), encoding="utf-8")
         test.write_text(reproducer(shown, trace), encoding="utf-8")
     if as_json:
-        answer({"causes": [each.to_mapping() for each in found], "run": None if run is None else run.to_mapping()})
+        answer({"causes": [each.to_mapping() for each in found], "run": None if run is None else document(run)})
     elif not found:
         echo(*folded(["no fault is seen in this timeline", *_searches(evidence_of_newest(audit))]))
     else:
