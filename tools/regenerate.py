@@ -93,6 +93,12 @@ def hudi_options() -> Files:
     return {ROOT / "docs" / "hudi-options.md": page()}
 
 
+def glossary() -> Files:
+    from .glossary import page
+
+    return {ROOT / "docs" / "glossary.md": page()}
+
+
 def mechanisms() -> Files:
     from .mechanisms import page
 
@@ -170,6 +176,7 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "hudi-options": hudi_options,
     "kills": kills,
     "kills-page": kills_page,
+    "glossary": glossary,
     "mechanisms": mechanisms,
     "proofs": proofs,
     "schemas": schema_files,

@@ -275,6 +275,7 @@ OTHERS: Final = (
 TABLES: Final = (KEY_GENERATOR, MERGED_BY, INDEX, HASH_FIELD, *OTHERS)
 
 _EXACT: Final = {name: option for option in TABLES for name in option.names if not name.endswith(".")}
+NAMES: Final = tuple(_EXACT)
 _PREFIXES: Final = {name: option for option in TABLES for name in option.names if name.endswith(".")}
 
 

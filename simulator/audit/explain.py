@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import Final, NamedTuple
 
-from nbcc.engine.config.hudi_options import ANY, OF_TABLE, ValueRule, option_of
+from nbcc.engine.config.hudi_options import ANY, NAMES, OF_TABLE, ValueRule, option_of
 from nbcc.engine.config.maintenance import ALIASES, INLINE
 from nbcc.engine.config.options import OPTIONS
 from nbcc.engine.data_source.options import OF_WRITE, READ
 from nbcc.model.protocol import choices
 
-from ..lockstep.explain import Explanation, names
+from ..lockstep.explain import Explanation
 from ..lockstep.explain import explain as explain_name
+from ..search.options import known_options
 from .diagnostics import RULES, Rule, filled
 
 HUDI: Final = "hoodie."
+MISSPELT: Final = 0.95
+"""The similarity of an unknown name to an option from which it is taken for a typing error."""
 
 
 class Cause(NamedTuple):
@@ -108,13 +111,18 @@ def explain(name: str) -> tuple[Explanation, ...]:
             return (_diagnostic(rule),)
     if asked.startswith(HUDI):
         return (_option(asked),)
-    return explain_name(_option_with(asked) or name)
+    try:
+        return explain_name(name)
+    except ValueError:
+        if (option := _option_with(asked)) is None:
+            raise
+        return explain_name(option)
 
 
 def _option_with(value: str) -> str | None:
-    """Return the option of protocols that alone has this value, such as NBCC; None if none or several have it."""
+    """Return the option of protocols that alone has this value, such as single_writer; None if none or several do."""
     options = [option for option, values in choices().items() if value in values]
-    return options[0] if len(options) == 1 and value not in names() else None
+    return options[0] if len(options) == 1 else None
 
 
 def _option(name: str) -> Explanation:
@@ -130,11 +138,13 @@ def _option(name: str) -> Explanation:
     if name in of_format:
         return Explanation(name, kind, "the data source uses it", "docs/options.md")
     option = option_of(name)
-    near = get_close_matches(name, [*arguments, *needed, *of_format], 1, 0.9)
-    if near and (option is None or name not in option.names):
+    of_hudi = known_options()
+    near = get_close_matches(name, [*arguments, *needed, *ALIASES, *of_format, *NAMES, *of_hudi], 1, MISSPELT)
+    if near and name not in (*NAMES, *of_hudi):
         raise ValueError(f"no option of Hudi that nbcc knows is called {name!r}; did you mean {near[0]}")
     if option is None:
-        return Explanation(name, kind, "nbcc does not know it, and ignores it with a line in the log", source)
+        knows = "Apache Hudi has it" if name in of_hudi else "nbcc does not know it"
+        return Explanation(name, kind, f"{knows}; nbcc ignores it, with a line in the log", source)
     lines = [f"{', '.join(rule.values).replace(ANY, 'all other values')}: {_done(rule)}" for rule in option.rules]
     return Explanation(name, kind, "nbcc reads it by its meaning, value by value", source, tuple(lines))
 

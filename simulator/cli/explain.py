@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 @json_option
 @debug_option
 def command(name: str, traces: Path, as_json: bool) -> Exit:
-    """Explain NAME: a promise, an action, a protocol or one of its options, a world, a mechanism, a verdict, a
-    diagnostic of `nbcc validate`, or an option of Apache Hudi (hoodie.*).
+    """Explain NAME: a word such as NBCC, a promise, an action, a protocol or one of its options, a world, a mechanism,
+    a verdict, a diagnostic of `nbcc validate`, or an option of Apache Hudi (hoodie.*).
 
     The answer is a sentence, the source of the sentence, and the smallest run that illustrates NAME. The run is
     searched for in the smallest possible world, and saved as a trace for `nbcc replay`.
@@ -70,7 +70,9 @@ def _lines(explanation: Explanation, run: Trace | None) -> Iterator[str]:
 
 
 def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:].rstrip(".") + "."
+    first = text.partition(" ")[0]
+    is_name = first == "nbcc" or first.endswith(":")  # the value of an option, in front of its meaning
+    return (text if is_name else text[:1].upper() + text[1:]).rstrip(".") + "."
 
 
 def _mapping(explanation: Explanation, run: Trace | None) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from .names import KINDS
 from .outcome import Exit
 
 
-@click.command(short_help="Names: worlds, protocols, promises, actions, mutants, mechanisms, findings.")
+@click.command(short_help="Names: worlds, protocols, promises, actions, mutants, mechanisms, findings, words.")
 @click.argument("kind", type=click.Choice([*KINDS]))
 @module_option
 @json_option
@@ -28,6 +28,7 @@ def command(kind: str, as_json: bool) -> Exit:
       mutants     broken variants of model and engine that `check` or a search must detect
       mechanisms  features of Hudi, with their actions in the model and their steps in the engine
       findings    cases in which Apache Hudi breaks a promise, with the run or test that shows it
+      words       the glossary
 
     \b
     Examples:

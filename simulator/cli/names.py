@@ -55,6 +55,12 @@ def findings() -> list[Row]:
     return [(name, findings.load(name).title) for name in findings.names()]
 
 
+def words() -> list[Row]:
+    from nbcc.simulator import glossary
+
+    return [*glossary.words().items()]
+
+
 def scenarios() -> list[Row]:
     from nbcc.simulator.workload import scenario
 
@@ -80,6 +86,7 @@ KINDS: dict[str, Callable[[], list[Row]]] = {
     "mutants": mutants,
     "mechanisms": mechanisms,
     "findings": findings,
+    "words": words,
 }
 
 

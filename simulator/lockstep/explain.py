@@ -21,7 +21,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices, documented
 from nbcc.model.world import crew
 
-from .. import specs
+from .. import glossary, specs
 from ..search import mutants
 from ..trace import Trace, load
 from . import minimal_examples
@@ -68,8 +68,8 @@ class Explanation:
 
 
 def explain(name: str) -> tuple[Explanation, ...]:
-    """Return an explanation of each promise, action, option, protocol, world, mechanism or verdict with the given name,
-    ignoring case.
+    """Return an explanation of each word, promise, action, option, protocol, world, mechanism or verdict with the given
+    name, ignoring case.
 
     Raises ValueError if nothing has this name; the message contains similar names.
     """
@@ -93,6 +93,8 @@ def _folded(name: str) -> str:
 
 
 def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
+    for word in glossary.words():
+        yield word, partial(_word, word)
     for name in PROMISES:
         yield name, partial(_promise, name)
     for action in actions().values():
@@ -109,6 +111,12 @@ def _known() -> Iterator[tuple[str, Callable[[], Explanation]]]:
         yield name, partial(_verdict, name)
     for feature in features().values():
         yield feature.name, partial(_mechanism, feature)
+
+
+def _word(word: str) -> Explanation:
+    values = [f"{field}={value}" for field, of_field in choices().items() for value in of_field]
+    more = tuple(f"as an option: nbcc explain {each}" for each in values if each.endswith(f"={word.casefold()}"))
+    return Explanation(word, "word", glossary.words()[word], "docs/glossary.md", more)
 
 
 @cache

@@ -221,7 +221,8 @@ def _decisions(when: Iterable[str], named: Mapping[str, str]) -> tuple[DecidingO
     return tuple(DecidingOption(option, _value(option, named), option in named) for option in when)
 
 
-def _known() -> list[str]:
+def known_options() -> list[str]:
+    """Return the names of the options of Apache Hudi that decide a row, or that the matrix ignores."""
     rules = _rules()
     return [*rules["defaults"], *rules["aliases"], *rules["locks"]["places"], *rules["known"]["names"]]
 
@@ -230,11 +231,11 @@ def _is_known(option: str) -> bool:
     """Return whether the name or the prefix of the option is on the list of Hudi's options. An option with a known
     prefix counts as unknown if its name resembles another option.
     """
-    if option in _known():
+    if option in known_options():
         return True
     nearly = get_close_matches(option, [*_rules()["defaults"], *_rules()["aliases"]], 1, _MISSPELT)
     return not nearly and option.startswith(tuple(_rules()["known"]["prefixes"]))
 
 
 def _nearest(option: str) -> str:
-    return next(iter(get_close_matches(option.lower(), _known(), 1, 0.8)), "")
+    return next(iter(get_close_matches(option.lower(), known_options(), 1, 0.8)), "")

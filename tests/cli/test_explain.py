@@ -7,22 +7,29 @@ from pathlib import Path
 
 import pytest
 
+from nbcc.engine.config.hudi_options import NAMES, OF_TABLE
+from nbcc.engine.config.maintenance import ALIASES
+from nbcc.engine.data_source.options import CREATE, OF_WRITE, READ, SERVICES
 from nbcc.model import Model
 from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
-from nbcc.simulator import specs
+from nbcc.simulator import glossary, specs
+from nbcc.simulator.audit.explain import explain as explain_any
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.lockstep import minimal_examples
 from nbcc.simulator.lockstep.explain import VERDICTS, explain, names, pinned
 from nbcc.simulator.lockstep.replay import replay
+from nbcc.simulator.search.options import known_options
 from tests.builders import by_day
 
 ACTIONS = [*actions()]
 
 
 def test_every_name_is_known_once_per_kind() -> None:
-    assert {*PROMISES, *ACTIONS, *choices(), *specs.protocol_names(), *specs.world_names(), *VERDICTS} <= {*names()}
+    assert {*glossary.words()} >= {"NBCC", "OCC", "MOR", "COW", "file slice", "completion time"}
+    assert {*glossary.words(), *PROMISES, *ACTIONS, *choices(), *VERDICTS} <= {*names()}
+    assert {*specs.protocol_names(), *specs.world_names()} <= {*names()}
     for name in names():
         explanations = explain(name)
         assert len({each.kind for each in explanations}) == len(explanations), f"{name} is explained twice"
@@ -147,12 +154,35 @@ def test_the_command_prints_saves_and_refuses(
         ("hoodie.compact.inline", "uses it, with true or false as its value"),
         ("hoodie.table.precombine.field", "the argument ordering_fields of Table.create"),
         ("hoodie.parquet.max.file.size", "all other values: ignored, tuning"),
-        ("NBCC", "concurrency"),
+        ("hoodie.write.concurrency.early.conflict.detection.enable", "Apache Hudi has it; nbcc ignores it"),
+        ("hoodie.of.another.release", "nbcc does not know it; nbcc ignores it"),
+        ("NBCC", "non-blocking concurrency control: no writer waits"),
+        ("occ", "optimistic concurrency control: of two conflicting writes"),
+        ("MOR", "a table type: writes append log files"),
+        ("COW", "a table type: each write merges"),
+        ("single_writer", "each writer assumes that it is the only one"),
     ],
 )
-def test_options_of_hudi_and_abbreviations_answer(name: str, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_options_of_hudi_and_words_of_the_field_answer(
+    name: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert run(["explain", name]) == 0
-    assert line in " ".join(capsys.readouterr().out.split())
+    assert line.casefold() in " ".join(capsys.readouterr().out.split()).casefold()
+
+
+OF_HUDI = sorted({
+    *known_options(), *NAMES, *ALIASES, *(name for names in OF_TABLE.values() for name in names),
+    *(name for name in (*READ, *OF_WRITE, *SERVICES, *CREATE) if name.startswith("hoodie.")),
+})  # fmt: skip
+
+
+def test_every_option_of_hudi_answers_and_its_misspelling_names_one() -> None:
+    assert len(OF_HUDI) >= 120
+    for name in OF_HUDI:
+        [explanation] = explain_any(name)
+        assert "does not know" not in explanation.about, name
+        with pytest.raises(ValueError, match=r"did you mean hoodie\."):
+            explain_any(f"{name[:-2]}x")
 
 
 def test_a_misspelt_option_names_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ OPENED_BY = {
     "findings/*.json": "simulator/lockstep/findings.py",
     "findings/*.toml": "simulator/lockstep/findings.py",
     "footprints.json": "simulator/search/footprint.py",
+    "glossary.toml": "simulator/glossary.py",
     "hudi_options.toml": "simulator/search/options.py",
     "kills.json": "simulator/search/verdicts/kills.py",
     "locks.json": "simulator/search/verdicts/lock_data.py",
