@@ -147,6 +147,12 @@ def _in_lines(schema: dict[str, Any]) -> str:
     return "{\n" + ",\n".join([*rest, f' "{inner}": {{\n{lines}\n }}']) + "\n}\n"
 
 
+def two_pipelines() -> Files:
+    from .two_pipelines import picture
+
+    return {ROOT / "docs" / "two-pipelines.svg": picture()}
+
+
 def writers() -> Files:
     from .writers import files
 
@@ -172,15 +178,16 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "findings": findings,
     "footprints": footprints,
     "gallery": gallery,
+    "glossary": glossary,
     "hudi-calls": hudi_calls,
     "hudi-options": hudi_options,
     "kills": kills,
     "kills-page": kills_page,
-    "glossary": glossary,
     "mechanisms": mechanisms,
     "proofs": proofs,
     "schemas": schema_files,
     "statements": statements,
+    "two-pipelines": two_pipelines,
     "verdicts": verdicts,
     "writers": writers,
     "writers-all": writers_all,

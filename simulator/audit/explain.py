@@ -18,8 +18,10 @@ from ..search.options import known_options
 from .diagnostics import RULES, Rule, filled
 
 HUDI: Final = "hoodie."
-MISSPELT: Final = 0.95
-"""The similarity of an unknown name to an option from which it is taken for a typing error."""
+MISSPELT: Final = (0.88, 0.95)
+"""The similarity of a name to an option from which it is taken for a typing error: of an unknown name, and of one with
+a known prefix.
+"""
 
 
 class Cause(NamedTuple):
@@ -139,7 +141,8 @@ def _option(name: str) -> Explanation:
         return Explanation(name, kind, "the data source uses it", "docs/options.md")
     option = option_of(name)
     of_hudi = known_options()
-    near = get_close_matches(name, [*arguments, *needed, *ALIASES, *of_format, *NAMES, *of_hudi], 1, MISSPELT)
+    known, similarity = [*arguments, *needed, *ALIASES, *of_format, *NAMES, *of_hudi], MISSPELT[option is not None]
+    near = get_close_matches(name, known, 1, similarity)
     if near and name not in (*NAMES, *of_hudi):
         raise ValueError(f"no option of Hudi that nbcc knows is called {name!r}; did you mean {near[0]}")
     if option is None:

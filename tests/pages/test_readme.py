@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from nbcc.simulator.trace import Trace
+from tools import two_pipelines
+from tools.regenerate import stale
+from tools.regenerate import two_pipelines as files_of_picture
+
 from .conftest import ROOT, Installed
 from .readme import commands, programs, run_commands
 
@@ -27,6 +32,24 @@ def test_what_the_pages_tell_to_make_exists() -> None:
     for command in (command for page in PAGES for command in commands(page)):
         if command.line.startswith("make"):
             subprocess.run([*command.line.split(), "--dry-run"], cwd=ROOT, check=True, capture_output=True)
+
+
+def spans(trace: Trace, actor: str) -> list[tuple[int, int]]:
+    """The first and the last step of each instant of an actor."""
+    steps = [(number, step.action) for number, step in enumerate(trace.steps) if step.actor == actor]
+    begun = [number for number, action in steps if action.endswith(("requests_instant", "schedules_plan"))]
+    ended = [number for number, action in steps if action.endswith("publishes_instant")]
+    return [*zip(begun, ended, strict=True)]
+
+
+def test_the_picture_of_two_pipelines_shows_what_the_readme_says() -> None:
+    assert stale(files_of_picture()) == [], "python -m tools.regenerate two-pipelines"
+    trace = two_pipelines.run()
+    first, second, [(plan, compacted)] = (spans(trace, actor) for actor in ("w1", "w2", "c1"))
+    during = [begun < compacted and ended > plan for begun, ended in (*first, *second)]
+    assert (len(during), sum(during)) == (4, 3)
+    assert all(any(a < d and c < b for c, d in second) for a, b in first)
+    assert second[0][0] < plan < second[0][1]
 
 
 @pytest.mark.spark
