@@ -157,7 +157,7 @@ class SystemAnswers(NamedTuple):
 
 class PageContent(NamedTuple):
     """All that the page of a trace shows. `views` holds the trace under its protocol, and under the default one if
-    that is another.
+    that is another. `differing` contains the values of the model and of the system after a disagreement.
     """
 
     handle: str
@@ -168,6 +168,7 @@ class PageContent(NamedTuple):
     source: str
     because: str
     sentence: Parts
+    differing: Sequence[Parts]
     breaking: int
     breaks: bool
     judged: int

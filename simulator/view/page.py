@@ -23,10 +23,6 @@ def render(content: PageContent) -> str:
         "title": f"{content.verdict} {content.promise} {content.handle}",
         "verdict": content.verdict,
         "promise": content.promise,
-        "about": content.about,
-        "source": content.source.replace("RFC-66", "RFC-66 of Apache Hudi", 1).replace(
-            "docs/contract.md", "nbcc's contract", 1
-        ),
         "rule": content.own.label or "default protocol",
         "handle": content.handle,
         "sentence": plain(content.sentence),
@@ -35,6 +31,7 @@ def render(content: PageContent) -> str:
         "variables": css_variables(content.kinds),
         "css": _asset("page.css"),
         "script": _asset("page.js"),
+        "promised": _promised(content),
         "outline": outline,
         "sign": sign,
         "figure": svg(figure(content)),
@@ -71,10 +68,19 @@ def plain(parts: Parts) -> str:
     return "".join(part if isinstance(part, str) else part[0] for part in parts)
 
 
+def _promised(content: PageContent) -> str:
+    if not content.promise:
+        return ""
+    source = content.source.replace("RFC-66", "RFC-66 of Apache Hudi", 1)
+    source = escape(source.replace("docs/contract.md", "nbcc's contract", 1))
+    name, about = escape(content.promise), escape(content.about)
+    return f'<p class="promise"><b>{name}</b> promises: {about} <cite>{source}</cite></p>'
+
+
 def _captions(content: PageContent) -> list[Parts]:
     explanation = content.explanation_at(content.breaking)
     if explanation is None:
-        return [[content.because]] if content.because else []
+        return [*content.differing] or ([[content.because]] if content.because else [])
     return [*explanation.captions, *([explanation.right] if explanation.right else [])]
 
 

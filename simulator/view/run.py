@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from nbcc.model import Model, Refused, Step
@@ -13,13 +13,14 @@ from ..symbols import Symbols
 
 class Run(NamedTuple):
     """A replayed run: the states after 0, 1, ... steps. If a step is impossible, `stopped` contains its number (the
-    first step is 1) and the reasons.
+    first step is 1) and the reasons. `ticks` contains the times of the symbols after the last step.
     """
 
     model: Model
     states: tuple[Any, ...]
     steps: tuple[Step, ...]
     stopped: tuple[int, tuple[str, ...]] | None
+    ticks: Mapping[str, int]
 
 
 def play(model: Model, steps: Sequence[Step]) -> Run:
@@ -35,9 +36,10 @@ def play(model: Model, steps: Sequence[Step]) -> Run:
             resolved = symbols.resolved(step)
             states.append(model.apply(states[-1], resolved))
         except Refused as error:
-            return Run(model, tuple(states), tuple(taken), (number, error.reasons))
+            return Run(model, tuple(states), tuple(taken), (number, error.reasons), symbols.ticks)
         except KeyError as error:
             reason = f"{error.args[0]} names an instant that does not exist"
-            return Run(model, tuple(states), tuple(taken), (number, (reason,)))
+            return Run(model, tuple(states), tuple(taken), (number, (reason,)), symbols.ticks)
         taken.append(resolved)
-    return Run(model, tuple(states), tuple(taken), None)
+    last = symbols.then(model_timeline(model, states[-1]))
+    return Run(model, tuple(states), tuple(taken), None, last.ticks)

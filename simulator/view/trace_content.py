@@ -28,6 +28,7 @@ from .content import (
     ShownStep,
     WrongAnswer,
 )  # fmt: skip
+from .disagreement import words_of
 from .explanation import explanation
 from .files import FileStates
 from .headline import other_rule, sentence
@@ -82,6 +83,7 @@ def content_of(trace: Trace) -> PageContent:
     verdict, because = trace.verdict or verdict_of(own, broken), trace.because or (claim.message if claim else "")
     sentences = {text: number for number, text in enumerate(dict.fromkeys(_sentences(own, trace)))}
     actors = actors_of(own.model)
+    differs = words_of(because, own.ticks) if verdict == "DISAGREED" else None
     return PageContent(
         handle=trace.handle,
         title=trace.title,
@@ -90,7 +92,8 @@ def content_of(trace: Trace) -> PageContent:
         about=claim.about if claim else "",
         source=claim.source if claim else "",
         because=because,
-        sentence=_sentence(own, case, broke, because),
+        sentence=differs.sentence if differs else _sentence(own, case, broke, because),
+        differing=differs.values if differs else [],
         breaking=broke,
         breaks=verdict in ("VIOLATED", "DISAGREED"),
         judged=judged_steps(own),

@@ -275,6 +275,25 @@ def test_a_phone_has_no_sideways_scroll(open_page: Open, lost: str) -> None:
     assert position(page) == "step 17 of 18"
 
 
+@pytest.mark.parametrize("width", [420, 1400])
+def test_no_number_of_steps_takes_two_lines_and_a_page_of_one_rule_shows_no_switch(
+    open_page: Open, width: int
+) -> None:
+    of = traces.trace_of("w1*6 w2*3 c1*6 w2*3", {"slicing": "requested"}, "SNAP", actors={"writer": 2, "compactor": 1})
+    page = open_page(render(content_of(of)), viewport={"width": width, "height": 900})
+    numbers = "[...document.querySelectorAll('#steps li > :first-child')]"
+    assert max(page.evaluate(f"{numbers}.map((each) => each.getBoundingClientRect().height)")) <= 22
+    assert "10–14" in page.locator("#steps").inner_text()
+    assert page.locator("#switch-label").is_visible()
+    agreed = open_page(render(content_of(traces.trace_of("w1*6", {}))), viewport={"width": width, "height": 900})
+    assert not agreed.locator("#switch-label").is_visible()
+    theme, box = agreed.locator("#theme").bounding_box(), agreed.locator(".answers").bounding_box()
+    assert theme is not None
+    assert box is not None
+    assert theme["x"] + theme["width"] > box["x"] + box["width"] - 50
+
+
+
 @pytest.fixture(scope="module")
 def long() -> str:
     return render(content_of(traces.long_trace(2000)))

@@ -13,7 +13,7 @@ from nbcc.model.mechanisms import kinds
 from nbcc.simulator.trace import Trace
 from nbcc.simulator.view.content import ContentRow, FileName, PageContent, WrongAnswer, value_at
 from nbcc.simulator.view.figure import figure
-from nbcc.simulator.view.page import embedded, plain
+from nbcc.simulator.view.page import embedded, plain, render
 from nbcc.simulator.view.rows import letter
 from nbcc.simulator.view.services import SERVICES
 from nbcc.simulator.view.style import SURFACES, css_variables, hues
@@ -25,6 +25,7 @@ from .traces import trace_of
 
 READER: dict[str, Any] = {"actors": {"writer": 2, "reader": 1}}
 WRITERS: dict[str, Any] = {"actors": {"writer": 2}}
+WRITERS_AND_COMPACTOR: dict[str, Any] = {"actors": {"writer": 2, "compactor": 1}}
 
 
 def wrong_answer_of(content: PageContent) -> WrongAnswer:
@@ -286,3 +287,21 @@ def test_the_log_of_a_log_compaction_is_read_in_place_of_its_inputs() -> None:
     state = value_at(log, len(compacted.steps))
     assert state is not None
     assert state[:2] == ("read", "in place of t1.log.1, t3.log.1")
+
+
+def test_a_disagreement_speaks_the_times_of_the_page() -> None:
+    """r3 and r2 of the reason are t4 and t3 of the picture, and a log has the name of its file."""
+    because = (
+        "after step 18, slices: the model says group 0 from -: base -, logs r1.1; group 0 from r3: base r3, logs r2.1; "
+        "the system says group 0 from -: base -, logs r1.1 r2.1; group 0 from r3: base r3, logs -"
+    )
+    trace = replace(trace_of("w1*6 w2 c1*6 w2*5", {}, **WRITERS_AND_COMPACTOR), verdict="DISAGREED", because=because)
+    content = content_of(trace)
+    assert plain(content.sentence) == "After step 18 the model and the system differ: slices."
+    assert [plain(value) for value in content.differing] == [
+        "The model: before every barrier of group 0: t1.log.1; slice t4 of group 0: base t4 and t3.log.1.",
+        "The system: before every barrier of group 0: t1.log.1 t3.log.1; slice t4 of group 0: base t4.",
+    ]
+    assert ["t3.log.1", 3] in content.differing[0]
+    assert " promises: " not in render(content)
+    assert content_of(replace(trace, because="the stack of a failed job")).differing == []

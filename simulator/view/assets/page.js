@@ -113,7 +113,7 @@ function tableRow(key, row, wrong, plain) {
   return el("tr", { class: wrong ? "wrong" : null, "data-key": key, "data-i": row ? row[3] : null }, cell(key, "mono"), value, ...(plain ? [] : [...order, by]));
 }
 function drawSwitch() {
-  byId("switch").hidden = doc.views.length < 2;
+  byId("switch").hidden = byId("switch-label").hidden = doc.views.length < 2;
   byId("switch").replaceChildren(...(doc.views.length > 1 ? doc.views : []).map((view) => {
     const button = el("button", { "aria-pressed": view === shown.view, "data-rule": view.rule }, view.label);
     button.onclick = () => show(shown.step, view);
@@ -309,7 +309,7 @@ function drawExplanation(explanation) {
     const tick = sv("svg", { viewBox: "0 0 20 20" }, sv("path", { d: "M4 10.5l4 4 8-9" }));
     const stops = explanation.captions.map((caption, place) => el("li", {}, el("span", { class: "stop" }, String(place + 1)), el("span", {}, ...parts(caption))));
     panel.replaceChildren(el("ol", {}, ...stops, explanation.right ? el("li", { class: "right" }, tick, el("span", {}, ...parts(explanation.right))) : null));
-  } else panel.replaceChildren(el("p", {}, ...nothingWrong()));
+  } else panel.replaceChildren(...(doc.differing.length && shown.step >= doc.breaking ? doc.differing.map(parts) : [nothingWrong()]).map((of) => el("p", {}, ...of)));
   const order = (promise) => (promise.step === null ? Infinity : promise.step), broke = shown.view.promises.some((promise) => promise.step !== null);
   byId("promises").replaceChildren(el("span", { class: "quiet" }, broke ? "Promises, as they broke:" : "Promises:"), ...[...shown.view.promises].sort((one, other) => (order(one) < order(other) ? -1 : order(one) > order(other) ? 1 : 0)).map((promise) => {
     const broken = promise.step !== null && promise.step <= shown.step;
@@ -323,6 +323,7 @@ function nothingWrong() {
   const answer = at(own.answers, doc.breaking), explanation = answer && answer[2] !== null ? own.explanations[answer[2]] : null;
   const now = at(shown.view.answers, Math.min(shown.step, reach(shown.view)));
   if (shown.view === own && explanation && shown.step < doc.breaking) return !now || !now[1] ? [`The reader has not answered yet. Press b for step ${doc.breaking}.`] : [`At this step the reader gets what it must. Press b for step ${doc.breaking}.`];
+  if (doc.differing.length && shown.step < doc.breaking) return [`At this step the model and the system agree. Press b for step ${doc.breaking}.`];
   if (shown.view === own) return explanation ? ["The reader gets what it must."] : parts(doc.sentence);
   return shown.step >= doc.breaking && explanation && explanation.right ? parts(explanation.right) : ["The reader gets what it must."];
 }
