@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from nbcc.model import Model
+from nbcc.model import Model, Step
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.replay import play
 from nbcc.simulator.lockstep.shrink import realised
@@ -40,7 +40,7 @@ def run() -> Trace:
     return play(trace, "model", factory("model")).trace
 
 
-def _steps(model: Model) -> Iterator[object]:
+def _steps(model: Model) -> Iterator[Step]:
     state = model.initial
     for actor in TURNS.split():
         [(step, state)] = [each for each in model.successors(state) if each[0].actor == actor]

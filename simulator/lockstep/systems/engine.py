@@ -56,6 +56,7 @@ from ..control.storage import MemoryStorage
 from ..crosscheck.mapping import MAPPING, by_action
 from ..mechanism import MappingRow
 from .cached_jobs import CachedJobs
+from .changes import READ_FIRST, change
 from .daemon import Daemon
 from .engine_hints import without_hints
 from .engine_operation import EngineOperation
@@ -63,7 +64,7 @@ from .engine_rules import by_their_rules, check_world, rules_of
 from .indexed import put_table
 from .protocol import CannotStep
 from .resized import SHOWN_AS, is_resized, ranges_of, slices_by_range
-from .rows import READ_FIRST, columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
+from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
 from .streams import EngineStreams
 
 MODES: Final[dict[str, ConcurrencyMode]] = {"nbcc": NON_BLOCKING, "occ": OPTIMISTIC, "single_writer": SINGLE_WRITER}
@@ -130,10 +131,9 @@ class EngineSystem:
         arguments = {name: value for name, value in args.items() if name not in DECIDED}
         added = arguments.pop("columns", 0)
         config = self._opened_by(actor, 0 if operation == ALTERS else added)
-        if operation == ALTERS:
-            arguments["schema"] = schema_of(self.world, added)
+        arguments |= {"schema": schema_of(self.world, added)} if operation == ALTERS else {}
         if operation in READ_FIRST:
-            arguments = READ_FIRST[operation](arguments["batch"])
+            run, arguments = change(operation, run, arguments["batch"], self.world, len(self._tasks))
         elif batch := arguments.pop("batch", None):
             config = replace(config, max_log_bytes=1) if is_rolled(batch) else config
             arguments |= self._write_arguments(actor, batch, added)

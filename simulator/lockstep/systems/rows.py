@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import pyarrow as pa
@@ -10,7 +9,6 @@ import pyarrow as pa
 from nbcc.engine.config import TableConfig
 from nbcc.engine.config.table_config import RESIZED, WRITER_FEATURES
 from nbcc.model import Protocol, Query, World
-from nbcc.model.mechanisms.conditions import DELETE, UPDATE
 from nbcc.model.mechanisms.copy_on_write import is_copy_on_write
 from nbcc.model.mechanisms.merge_function import MergeFunction
 from nbcc.model.mechanisms.partial_updates import PartialColumns, column_names, text_of
@@ -24,15 +22,6 @@ from .resized import first_buckets, is_resized
 SCHEMA: Final = pa.schema([("id", pa.string()), ("part", pa.string()), ("ts", pa.int64()), ("value", pa.string())])
 _FLAG: Final = pa.field("_hoodie_is_deleted", pa.bool_())
 _SETS: Final = "nbcc_set_columns"
-
-EVERY_ROW: Final = [("ts", ">=", 0)]
-"""The condition of a history's deletes and updates."""
-
-READ_FIRST: Final[Mapping[str, Callable[[Batch], dict[str, Any]]]] = {
-    DELETE: lambda batch: {"where": EVERY_ROW},
-    UPDATE: lambda batch: {"where": EVERY_ROW, "set": {"value": next(iter(next(iter(batch.values())).values())).value}},
-}
-"""The operations that read the table before they write: name -> their arguments, by the rows that the model writes."""
 
 
 def schema_of(world: World, added: int = 0) -> pa.Schema:
