@@ -38,7 +38,7 @@ _ABOUT: Final = (
 ORDER: Final = (
     "undone-and-completed", "completed-twice", "completed-before-requested", "equal-times", "future-instant",
     "marks-disagree", "written-after-replace", "base-file-over-logs", "plan-from-old-base", "compaction-left-logs-out",
-    "log-in-two-slices", "committed-log-lost",
+    "log-in-two-slices", "committed-log-lost", "listed-file-missing", "plan-cannot-run",
 )  # fmt: skip
 """Rules whose faults lead to others, the first cause first. The others follow in the order of `RULES`."""
 OF_LEFT_OUT_FILES: Final = "partition-metadata-missing"

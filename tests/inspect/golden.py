@@ -17,9 +17,7 @@ from nbcc.engine.definition.load import PROPERTIES
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.storage import Storage
 from nbcc.engine.timeline import (
-    REPLACES,
     CommitMetadata,
-    CompactionOperation,
     CompactionPlan,
     Instant,
     decode_commit,
@@ -134,18 +132,6 @@ def plan_without_base(storage: Storage) -> None:
 def replaced_group(storage: Storage) -> None:
     commit = CommitMetadata((), "DELETE_PARTITION", replaced={"part=p": (GROUP,)})
     storage.put(f"{TIMELINE}/{tick(5)}5_{tick(5)}7.replacecommit", encode_commit(commit))
-
-
-def replaced_in_part(storage: Storage) -> None:
-    """A replacing write without new rows puts no empty base file into the file group of its plan."""
-    storage.delete(f"{TIMELINE}/{tick(9)}.compaction.requested")
-    operation = "DELETE_PARTITION"
-    planned = CompactionOperation("part=p", GROUP, tick(12), None, ())
-    extra = {**decode_commit(storage.get(instant(10, 11))).extra, REPLACES: operation}
-    plan = encode_plan(CompactionPlan((planned,), extra))
-    storage.put(f"{TIMELINE}/{tick(12)}.compaction.requested", plan)
-    storage.put(f"{TIMELINE}/{tick(12)}.compaction.inflight", b"")
-    storage.put(instant(12, 13, "commit"), encode_commit(CommitMetadata((), operation, extra=extra)))
 
 
 def oldest_log_pending(storage: Storage) -> None:
@@ -265,11 +251,13 @@ BAD: Final[dict[str, Bad]] = {
     "bulk-insert-over-logs": Bad(bulk_insert_over_logs, "base-file-over-logs"),
     "plan-takes-a-later-log": Bad(plan_takes_a_later_log, "log-in-two-slices"),
     "two-plans-take-one-log": Bad(two_plans_take_one_log, "log-in-two-slices"),
+    "plan-before-the-last-completed": Bad(
+        lambda s: rename(s, instant(5, 6, "commit"), instant(5, 12, "commit")), "log-in-two-slices"
+    ),
     "merged-fewer-than-planned": Bad(merged_fewer, "compaction-left-logs-out"),
     "plan-without-its-base": Bad(plan_without_base, "plan-from-old-base"),
     "input-of-a-plan-gone": Bad(lambda s: s.delete(log(7)(s)), "plan-cannot-run"),
     "written-after-replace": Bad(replaced_group, "written-after-replace"),
-    "replaced-in-part": Bad(replaced_in_part, "replaced-in-part"),
     "oldest-log-pending": Bad(oldest_log_pending, "hidden-by-a-pending-log", "AT RISK"),
     "log-gone": Bad(lambda s: s.delete(log(10)(s)), "listed-file-missing"),
     "superseded-log-gone": Bad(lambda s: s.delete(log(1)(s)), "listed-file-missing"),

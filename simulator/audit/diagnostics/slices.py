@@ -5,9 +5,10 @@ is merged exactly once.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from nbcc.engine.audit import Commit
 from nbcc.engine.audit.amounts import several
 from nbcc.engine.audit.log_fates import Fate, compactions_that_left_logs_out
 from nbcc.engine.file_names import in_partition, parse_base
@@ -20,6 +21,7 @@ from .times import is_time
 _DROP: Final = "nbcc table {table} plans --drop {instant}"
 _COMPACT: Final = "compact the file group once more (nbcc table {table} compact), and compare its rows with the source"
 _REPLACE: Final = "replace the partition once more"
+_AS_OF: Final = "do not read as of a time before {instant}"
 _ELSEWHERE: Final = "write the rows of {instant} again into another file group"
 _COMPLETED_OR_DROP: Final = f"{RESTORE_COMPLETED}, or drop the plan: {_DROP}"
 _RESTORE_OR_DROP: Final = f"{RESTORE}, or drop the plan: {_DROP}"
@@ -53,8 +55,10 @@ def _fates(view: TableView) -> Iterator[tuple[LogFile, Fate]]:
 
 def twice(view: TableView) -> Iterator[Spot]:
     """Yield logs that a compaction plan wrongly includes: uncommitted logs, logs completed after the plan was
-    requested, and logs of earlier plans.
+    requested, logs of earlier plans, logs of the slice of a plan that was pending, and logs that a log compaction had
+    merged.
     """
+    merged = _merged_by(view)
     for (partition, _), parts in view.plans.items():
         taken: dict[str, str] = {}
         barriers = {part.barrier for part in parts}
@@ -63,8 +67,6 @@ def twice(view: TableView) -> Iterator[Spot]:
                 path = in_partition(partition, name)
                 file = view.counted.get(path) or view.audit.files.get(path)
                 completed = None if file is None else file.completed
-                kept = file is not None and file.requested in barriers  # the deletes that a compaction kept
-                remedy = _remedy(part)
                 if file is not None and (file.requested in view.removed or not is_time(completed or file.requested)):
                     continue  # reported already: its instant was removed, or has no valid time
                 if file is not None and completed is None:
@@ -73,18 +75,47 @@ def twice(view: TableView) -> Iterator[Spot]:
                         " completed file was removed"
                     )
                     remedy = _COMPLETED_OR_DROP if part.completed is None else RESTORE_COMPLETED
-                    remedy = filled(remedy, instant=part.barrier)
-                elif completed is not None and completed >= part.barrier and not kept:
-                    because = (
-                        f"the plan {part.barrier} takes it although it completed at {completed}: it belongs to the"
-                        " slice of that plan as well"
-                    )
-                elif name in taken and not kept:
-                    because = f"the plans {taken[name]} and {part.barrier} both take it"
-                else:
-                    taken[name] = part.barrier
+                    yield Spot(path, because, filled(remedy, instant=part.barrier))
                     continue
-                yield Spot(path, because, remedy)
+                kept = file is not None and file.requested in barriers  # the deletes that a compaction kept
+                wrong = None
+                if completed is not None and not kept:
+                    wrong = _wrongly_taken(parts, part, completed) or _merged_already(merged.get(path), part)
+                if wrong is None and name in taken and not kept:
+                    wrong = f"the plans {taken[name]} and {part.barrier} both take it"
+                if wrong is None:
+                    taken[name] = part.barrier
+                else:
+                    yield Spot(path, wrong, _remedy(part))
+
+
+def _merged_by(view: TableView) -> dict[str, Commit]:
+    """Map the path of each log that a log compaction has merged to the commit of the log compaction."""
+    commits = view.audit.commits.values()
+    return {path: commit for commit in commits for covered in commit.covers.values() for path in covered}
+
+
+def _merged_already(by: Commit | None, part: PlannedGroup) -> str | None:
+    if by is None or (by.instant.completed or "~") >= part.barrier:
+        return None
+    return f"the plan {part.barrier} takes it although the log compaction {by.instant.requested} had merged it"
+
+
+def _wrongly_taken(parts: Iterable[PlannedGroup], part: PlannedGroup, completed: str) -> str | None:
+    """Return why a plan must not take a log that completed at this time; None if it may."""
+    if completed >= part.barrier:
+        return (
+            f"the plan {part.barrier} takes it although it completed at {completed}: it belongs to the slice of that"
+            " plan as well"
+        )
+    before = (each for each in parts if each.barrier <= completed and each.barrier < part.barrier)
+    pending = [each.barrier for each in before if (each.completed or "~") > part.barrier]
+    if not pending:
+        return None
+    return (
+        f"the plan {part.barrier} takes it although the plan {max(pending)}, to whose slice it belongs, was pending:"
+        " readers take the base file of the later plan alone"
+    )
 
 
 def _remedy(part: PlannedGroup) -> str:
@@ -148,19 +179,26 @@ def old_base(view: TableView) -> Iterator[Spot]:
 
 
 def in_part(view: TableView) -> Iterator[Spot]:
-    """Yield the completed replaces of nbcc that put no base file into a file group of their plan: the rows of that
-    group are read again.
+    """Yield the completed replaces of nbcc that put no base file into a file group of their plan that had rows: these
+    are read again, until another replace of the group.
     """
-    for requested, plan in view.audit.plans.items():
-        commit = view.audit.commits.get(requested)
-        if commit is None or not plan.replaces:
-            continue
-        files = (view.counted.get(stat.path) for stat in commit.stats)
-        written = {(file.partition, file.file_id) for file in files if isinstance(file, BaseFile)}
-        for partition, file_id in sorted({*plan.groups} - written):
-            group = f"{partition}/{file_id}" if partition else file_id
-            because = f"the replace {requested} put no base file into {group}, so that its old rows are read again"
-            yield Spot(timeline_file(commit.instant), because, _REPLACE)
+    replaces = {requested: view.audit.commits[requested] for requested, plan in view.audit.plans.items()
+                if plan.replaces and requested in view.audit.commits}  # fmt: skip
+    for requested, commit in replaces.items():
+        for group in sorted({*view.audit.plans[requested].groups}):
+            bases = {base.requested for base in view.bases(group)}
+            old = [file for file in view.by_group.get(group, ()) if (file.completed or "~") < requested]
+            if requested in bases or not old:
+                continue
+            name = "/".join(filter(None, group))
+            because = f"the replace {requested} put no base file into {name}, so that its old rows are read again"
+            if again := min((time for time in bases & {*replaces} if time > requested), default=None):
+                because, remedy = f"{because} as of the times before {again}", filled(_AS_OF, instant=again)
+                yield Spot(timeline_file(commit.instant), because, remedy, promises=("TRAVEL",))
+            else:
+                based = any(isinstance(file, BaseFile) for file in (*old, *view.bases(group)))
+                promises = ("SNAP", "TRAVEL", "INCR", "RO") if based else ("SNAP", "TRAVEL", "INCR")
+                yield Spot(timeline_file(commit.instant), because, _REPLACE, promises=promises)
 
 
 def replaced(view: TableView) -> Iterator[Spot]:
@@ -210,7 +248,8 @@ RULES: Final = (
          (_DROP, _COMPACT, RESTORE_TIMELINE)),
     Rule("plan-cannot-run", "a pending plan whose inputs are missing", ("PROGRESS", "CLEAN"), cannot_run,
          (_RESTORE_OR_DROP, RESTORE_COMPLETED)),
-    Rule("replaced-in-part", "a replace that left out a file group of its plan", _WRONG_ROWS, in_part, (_REPLACE,)),
+    Rule("replaced-in-part", "a replace that left out a file group of its plan", _WRONG_ROWS, in_part,
+         (_REPLACE, _AS_OF)),
     Rule("written-after-replace", "a file in a file group that a replace hides", ("SNAP", "ACK", "INCR"), replaced,
          (_ELSEWHERE,)),
     Rule("hidden-by-a-pending-log", "committed logs that Hudi hides behind a pending one", ("SNAP",), first_log,

@@ -26,6 +26,24 @@ def own_copy_on_write(folder: Path) -> Storage:
     return table.context.storage
 
 
+def own_replaced(folder: Path) -> Storage:
+    """An overwrite of a partition with four rows in two buckets, of which one bucket gets a new row."""
+    table = make_table(folder, buckets=2)
+    table.upsert(batch(("k1", 1, "a"), ("k2", 1, "a"), ("k3", 1, "a"), ("k4", 1, "a")))
+    table.insert_overwrite(batch(("k1", 2, "b")))
+    return table.context.storage
+
+
+def own_log_compacted(folder: Path) -> Storage:
+    """A compaction of a log that a log compaction made of two."""
+    table = make_table(folder)
+    table.upsert(batch(("k1", 1, "a"), ("k2", 1, "a")))
+    table.upsert(batch(("k1", 2, "b")))
+    table.log_compact()
+    table.compact()
+    return table.context.storage
+
+
 def unpacked(packed: str, folder: Path) -> Storage:
     """Unpack a table of Apache Hudi as `folder`."""
     path = FOLDER / f"{packed}.zip"
@@ -38,6 +56,8 @@ def unpacked(packed: str, folder: Path) -> Storage:
 TABLES: Final[Mapping[str, Callable[[Path], Storage]]] = {
     "ours MOR": good_table,
     "ours COW": own_copy_on_write,
+    "ours MOR replaced": own_replaced,
+    "ours MOR log-compacted": own_log_compacted,
     "1.2.0 MOR": partial(unpacked, "hudi120_00_mor_event_b4_avro"),
     "1.2.0 MOR commit time": partial(unpacked, "hudi120_14_mor_commit_b1_avro"),
     "1.2.0 COW": partial(unpacked, "hudi120_05_cow_event_b2_parquet"),

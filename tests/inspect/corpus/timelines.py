@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from nbcc.engine.storage import Storage
+from nbcc.engine.timeline import decode_commit, decode_plan, encode_commit, encode_plan
 
 from .kind import HISTORY, TIMELINE, Damage, Kind, bases, completed, cuts, empties, logs, removes, requested_time
 
@@ -121,7 +123,37 @@ def clustered_base(storage: Storage) -> str:
 
 READS: Final = "SNAP TRAVEL INCR RO"
 
+def replaced_in_part(storage: Storage) -> None:
+    """A replacing write put no empty base file into the file group that got no new row."""
+    path = completed(storage, ".commit")[-1]
+    commit = decode_commit(storage.get(path))
+    empty = next(stat for stat in commit.stats if not stat.writes)
+    storage.delete(empty.path)
+    storage.put(path, encode_commit(replace(commit, stats=tuple(stat for stat in commit.stats if stat != empty))))
+
+
+def merged_log_planned_again(storage: Storage) -> None:
+    """A compaction plan lists the logs that a log compaction had merged, and its log."""
+    time = requested_time(completed(storage, ".commit")[-1])
+    path = f"{TIMELINE}/{time}.compaction.requested"
+    plan = decode_plan(storage.get(path), path)
+    names = tuple(log.rpartition("/")[2] for log in logs(storage))
+    [planned] = plan.operations
+    assert {*planned.logs} < {*names}
+    storage.put(path, encode_plan(replace(plan, operations=(replace(planned, logs=names),))))
+    done = completed(storage, ".commit")[-1]
+    commit = decode_commit(storage.get(done))
+    stats = tuple(stat._replace(log_files_compacted=len(names)) for stat in commit.stats)
+    storage.put(done, encode_commit(replace(commit, stats=stats)))
+
+
 KINDS: Final[Mapping[str, Kind]] = {
+    "a file group left out of a replace": Kind(
+        "ours MOR replaced", replaced_in_part, "replaced-in-part", "SNAP TRAVEL INCR"
+    ),
+    "a log planned again after its log compaction": Kind(
+        "ours MOR log-compacted", merged_log_planned_again, "log-in-two-slices", "QUIET PART"
+    ),
     "a commit cut": Kind("1.2.0 COW", cuts(newest(".commit")), "unreadable", f"{READS} ATOM"),
     "a commit emptied": Kind("1.2.0 MOR", empties(newest(".deltacommit")), "unreadable", f"{READS} ATOM"),
     "a commit in JSON": Kind("1.2.0 COW", as_json, "unreadable", f"{READS} ATOM"),
