@@ -43,6 +43,8 @@ ORDER: Final = (
 """Rules whose faults lead to others, the first cause first. The others follow in the order of `RULES`."""
 OF_LEFT_OUT_FILES: Final = "partition-metadata-missing"
 """The rule about files that no incident has. Most properties are left out, too."""
+OF_HISTORY: Final = "QUIET"
+"""The promise that a history breaks if the model cannot make it, for want of a better name."""
 _NO_EVIDENCE: Final = Evidence((), ())
 
 
@@ -68,10 +70,14 @@ class Suspect(NamedTuple):
     def to_mapping(self) -> dict[str, Any]:
         """Return the cause as a JSON value, without its runs."""
         evidence = self.evidence
-        searches = [] if evidence is None else [
-            {"protocol": s.protocol, "states": s.states, "whole": s.whole, "steps": s.run and len(s.run.steps)}
-            for s in evidence.searches
-        ]
+        searches = (
+            []
+            if evidence is None
+            else [
+                {"protocol": s.protocol, "states": s.states, "whole": s.whole, "steps": s.run and len(s.run.steps)}
+                for s in evidence.searches
+            ]
+        )
         return {"name": self.name, "places": self.places, "comes_about": self.comes_about, "gravity": self.gravity,
                 "instants": [] if evidence is None else [*evidence.instants], "searches": searches}  # fmt: skip
 
@@ -109,7 +115,7 @@ def suspects(audit: Audit, now: str) -> list[Suspect]:
     ranked = sorted(found, key=lambda key: (key[0] != "BROKEN", _place(key[1])))
     named = [Suspect(r, len(found[g, r]), CAUSES[r].comes_about, g, _evidence(audit, found[g, r])) for g, r in ranked]
     broken = [each for each in named if each.gravity == "BROKEN"]
-    return [*_refuted_last(broken), *_of_history(view), *named[len(broken) :]]
+    return [*_refuted_last(broken), *_of_history(view, bool(broken)), *named[len(broken) :]]
 
 
 def _evidence(audit: Audit, places: list[Diagnostic]) -> Evidence | None:
@@ -118,7 +124,7 @@ def _evidence(audit: Audit, places: list[Diagnostic]) -> Evidence | None:
         return None
     own = specs.protocol(own_protocol(audit))
     others = sorted(specs.protocol_names(), key=lambda name: (_distance(specs.protocol(name), own), name))
-    weak = CAUSES[places[0].rule].protocol
+    weak = CAUSES[places[0].rule].protocol if places[0].rule in CAUSES else ""
     return evidence_of(audit, places, [weak] if weak else [], others)
 
 
@@ -134,17 +140,22 @@ def _place(rule: str) -> int:
     return ORDER.index(rule) if rule in ORDER else len(ORDER) + [each.name for each in RULES].index(rule)
 
 
-def _of_history(view: TableView) -> Iterator[Suspect]:
-    """Yield the protocols under which a history is possible that the model cannot make under the table's own."""
+def _of_history(view: TableView, named: bool) -> Iterator[Suspect]:
+    """Yield the protocols under which a history is possible that the model cannot make under the table's own. If there
+    are none and no diagnostic names the fault, yield the protocol of the shortest run that leaves the refused instants.
+    """
     check = check_history(view)
     if check.refusal is None:
         return
     own = protocols()[check.own]
-    nearest = sorted(check.legal, key=lambda name: (_distance(protocols()[name], own), name))
-    because = f"{check.refusal.event}: {'; '.join(check.refusal.reasons)}"
-    for name in nearest[:3]:
-        evidence = evidence_of(view.audit, [_of_refusal(view, check.refusal)], [name])
+    place, because = _of_refusal(view, check.refusal), f"{check.refusal.event}: {'; '.join(check.refusal.reasons)}"
+    for name in sorted(check.legal, key=lambda name: (_distance(protocols()[name], own), name))[:3]:
+        evidence = evidence_of(view.audit, [place], [name])
         yield Suspect(name, 1, f"the writers follow the protocol {name}; {because}", "BROKEN", evidence)
+    if not check.legal and not named:
+        searched = _evidence(view.audit, [place])
+        weak = searched.searches[-1] if searched is not None and searched.confirms else None
+        yield Suspect(weak.protocol if weak else OF_HISTORY, 1, because, "BROKEN", searched)
 
 
 def _of_refusal(view: TableView, refusal: RefusedHistory) -> Diagnostic:

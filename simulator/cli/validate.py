@@ -15,7 +15,9 @@ from .progress import on_stderr
 from .tables import opened, storage_option
 
 if TYPE_CHECKING:
+    from nbcc.engine.storage import Storage
     from nbcc.simulator.audit import Report
+    from nbcc.simulator.audit.seen import Known, Listed
 
 FORMATS: Final = ("sarif", "junit", "openmetrics", "openlineage")
 MOST_WORKERS: Final = 2
@@ -29,7 +31,7 @@ MOST_WORKERS: Final = 2
 @click.option("--at-most", "limits", multiple=True, metavar="FIGURE=VALUE",
               help="A threshold of the cadence, e.g. compaction=7d or logs=50; may be repeated.")  # fmt: skip
 @click.option("--state", type=FileToWrite(), metavar="FILE",
-              help="Remember the report in FILE; a second run reads nothing if no file has changed.")  # fmt: skip
+              help="Remember the report in FILE; a second run judges what has changed.")  # fmt: skip
 @click.option("--since", metavar="T", help="Report only faults of instants requested at T (17 digits) or later.")
 @storage_option
 @json_option
@@ -60,9 +62,10 @@ def command(
     """
     if table.endswith(".json") and Path(table).is_file():
         return _of_trace(table, as_json)
+    from nbcc.engine.audit.amounts import several
     from nbcc.simulator.audit import health, validate
     from nbcc.simulator.audit.formats import formatted
-    from nbcc.simulator.audit.seen import changes, listing_digest, remember
+    from nbcc.simulator.audit.seen import Listed, known_from, remember
     from nbcc.simulator.audit.text import render
 
     if as_json and form:
@@ -70,21 +73,27 @@ def command(
     with users_words():
         thresholds = health.thresholds(limits)
     with opened(table, "validate") as storage, on_stderr() as progress:
-        digest = listing_digest(storage) if state else ""
-        known = changes(state, table, digest) if state else None
-        if known is not None and known.unchanged and not (as_json or form or limits or deep):
-            echo(f"{known.summary}; no file of the table has changed since {known.time}")
-            return Exit(known.code)
+        known = known_from(state, table) if state else None
+        listed = Listed.of(storage) if state else None
+        if state and known and listed and not (as_json or form or limits or deep):
+            if known.unchanged(listed):
+                echo(f"{known.summary}; no file of the table has changed since {known.time}")
+                return Exit(known.code)
+            if part := _fine_part(storage, known, listed):
+                judged = several(part.history.instants if part.history else 0, "instant")
+                echo(f"{known.summary}; judged what has changed since {known.time}: {judged}")
+                remember(state, table, listed, part, Exit.AGREES)
+                return Exit.AGREES
         workers = min(os.cpu_count() or 1, MOST_WORKERS)
         report = validate(storage, opened=deep, progress=progress, workers=workers, thresholds=thresholds)
     report = replace(report, url=table)  # as the user typed it
     if since:
         report = report.since(since)
     code = exit_of(report)
-    if state is not None:
+    if state is not None and listed is not None:
         if known is not None and (new := known.new_in(report)):
             echo(*(f"new: {diagnostic.rule} {diagnostic.file}" for diagnostic in new), err=True)
-        remember(state, table, digest, report, exit_of(replace(report, health=health.Health())))
+        remember(state, table, listed, report, exit_of(replace(report, health=health.Health())))
     if as_json:
         answer(report.to_mapping())
     elif form:
@@ -93,6 +102,18 @@ def command(
         echo(*render(report).split("\n"))
     echo(storage.summary(), err=True)
     return code
+
+
+def _fine_part(storage: Storage, known: Known, listed: Listed) -> Report | None:
+    """Judge what changed since the last run. Returns None if the whole table must be judged."""
+    from nbcc.simulator.audit import validate
+    from nbcc.simulator.audit.changed import unsettled
+
+    if not known.fine or known.listed.properties != listed.properties:
+        return None
+    part = unsettled(storage, known.listed.sizes, listed.sizes)
+    report = None if part is None else validate(part)
+    return report if report is not None and report.fine else None
 
 
 def exit_of(report: Report) -> Exit:

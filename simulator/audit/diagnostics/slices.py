@@ -179,8 +179,8 @@ def old_base(view: TableView) -> Iterator[Spot]:
 
 
 def in_part(view: TableView) -> Iterator[Spot]:
-    """Yield the completed replaces of nbcc that put no base file into a file group of their plan that had rows: these
-    are read again, until another replace of the group.
+    """Yield the completed replaces of nbcc that put no base file into a file group of their plan. If the group had
+    rows, they are read again, until another replace of the group.
     """
     replaces = {requested: view.audit.commits[requested] for requested, plan in view.audit.plans.items()
                 if plan.replaces and requested in view.audit.commits}  # fmt: skip
@@ -188,17 +188,17 @@ def in_part(view: TableView) -> Iterator[Spot]:
         for group in sorted({*view.audit.plans[requested].groups}):
             bases = {base.requested for base in view.bases(group)}
             old = [file for file in view.by_group.get(group, ()) if (file.completed or "~") < requested]
-            if requested in bases or not old:
-                continue
-            name = "/".join(filter(None, group))
-            because = f"the replace {requested} put no base file into {name}, so that its old rows are read again"
+            because = f"the replace {requested} put no base file into {'/'.join(filter(None, group))}"
+            promises: tuple[str, ...] = ("QUIET",)
+            remedy = _REPLACE
+            if old:
+                because = f"{because}, so that its old rows are read again"
+                promises = ("SNAP", "TRAVEL", "INCR", *(["RO"] if bases else []))
             if again := min((time for time in bases & {*replaces} if time > requested), default=None):
                 because, remedy = f"{because} as of the times before {again}", filled(_AS_OF, instant=again)
-                yield Spot(timeline_file(commit.instant), because, remedy, promises=("TRAVEL",))
-            else:
-                based = any(isinstance(file, BaseFile) for file in (*old, *view.bases(group)))
-                promises = ("SNAP", "TRAVEL", "INCR", "RO") if based else ("SNAP", "TRAVEL", "INCR")
-                yield Spot(timeline_file(commit.instant), because, _REPLACE, promises=promises)
+                promises = ("TRAVEL",)
+            if requested not in bases and (old or not again):
+                yield Spot(timeline_file(commit.instant), because, remedy, promises=promises)
 
 
 def replaced(view: TableView) -> Iterator[Spot]:
