@@ -62,7 +62,6 @@ def command(
     """
     if table.endswith(".json") and Path(table).is_file():
         return _of_trace(table, as_json)
-    from nbcc.engine.audit.amounts import several
     from nbcc.simulator.audit import health, validate
     from nbcc.simulator.audit.formats import formatted
     from nbcc.simulator.audit.seen import Listed, known_from, remember
@@ -75,15 +74,10 @@ def command(
     with opened(table, "validate") as storage, on_stderr() as progress:
         known = known_from(state, table) if state else None
         listed = Listed.of(storage) if state else None
-        if state and known and listed and not (as_json or form or limits or deep):
-            if known.unchanged(listed):
-                echo(f"{known.summary}; no file of the table has changed since {known.time}")
-                return Exit(known.code)
-            if part := _fine_part(storage, known, listed):
-                judged = several(part.history.instants if part.history else 0, "instant")
-                echo(f"{known.summary}; judged what has changed since {known.time}: {judged}")
-                remember(state, table, listed, part, Exit.AGREES)
-                return Exit.AGREES
+        short = not (as_json or form or limits or deep)
+        if state and known and listed and short and (said := _by_state(state, storage, table, known, listed)):
+            echo(said[1])
+            return said[0]
         workers = min(os.cpu_count() or 1, MOST_WORKERS)
         report = validate(storage, opened=deep, progress=progress, workers=workers, thresholds=thresholds)
     report = replace(report, url=table)  # as the user typed it
@@ -104,16 +98,24 @@ def command(
     return code
 
 
-def _fine_part(storage: Storage, known: Known, listed: Listed) -> Report | None:
-    """Judge what changed since the last run. Returns None if the whole table must be judged."""
+def _by_state(state: Path, storage: Storage, table: str, known: Known, listed: Listed) -> tuple[Exit, str] | None:
+    """Judge what has changed since the last run. Returns None if the whole table must be judged."""
+    from nbcc.engine.audit.amounts import several
     from nbcc.simulator.audit import validate
     from nbcc.simulator.audit.changed import unsettled
+    from nbcc.simulator.audit.seen import remember
 
+    if known.unchanged(listed):
+        return Exit(known.code), f"{known.summary}; no file of the table has changed since {known.time}"
     if not known.fine or known.listed.properties != listed.properties:
         return None
     part = unsettled(storage, known.listed.sizes, listed.sizes)
     report = None if part is None else validate(part)
-    return report if report is not None and report.fine else None
+    if report is None or not report.fine:
+        return None
+    remember(state, table, listed, report, Exit.AGREES)
+    judged = several(report.history.instants if report.history else 0, "instant")
+    return Exit.AGREES, f"{known.summary}; judged what has changed since {known.time}: {judged}"
 
 
 def exit_of(report: Report) -> Exit:
