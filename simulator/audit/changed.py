@@ -32,7 +32,7 @@ WRITES_NOTHING: Final = "validate writes nothing"
 _DATA: Final = re.compile(r"(?:(.*)/)?(?:\.(?P<log>[^/]+)_(\d{17})\.log\.[^/]*|([^/_]+)_[^/]*_(\d{17})\.[a-z]+)")
 
 
-class DataFile(NamedTuple):
+class NamedFile(NamedTuple):
     """A data file by its name alone."""
 
     path: str
@@ -92,7 +92,7 @@ def unsettled(storage: Storage, old: Mapping[str, int], now: Mapping[str, int]) 
     fresh = {path for path in changed if path in now and path not in old}
     new = [instants[path] for path in fresh if path in instants]
     data = [file for path in fresh if (file := data_file(path))]
-    archive = _Archive(storage)
+    archive = _ArchivedTimes(storage)
     for path in changed - fresh:
         instant = _instant(path)
         is_archived = path not in now and instant is not None and instant.requested in archive.completions
@@ -120,16 +120,16 @@ def unsettled(storage: Storage, old: Mapping[str, int], now: Mapping[str, int]) 
     return Unsettled(storage, shown, hidden)
 
 
-def data_file(path: str) -> DataFile | None:
+def data_file(path: str) -> NamedFile | None:
     """Return a data file by its path; None for another file."""
     match = None if path.startswith(".hoodie/") else _DATA.fullmatch(path)
     if match is None:
         return None
     partition, log, log_instant, base, base_instant = match.groups()
-    return DataFile(path, (partition or "", log or base), log_instant or base_instant, log is None)
+    return NamedFile(path, (partition or "", log or base), log_instant or base_instant, log is None)
 
 
-class _Archive:
+class _ArchivedTimes:
     """The completion times of the archived instants by requested time; they are read when they are first needed."""
 
     def __init__(self, storage: Storage) -> None:
@@ -156,15 +156,15 @@ def _planned(storage: Storage, instants: Mapping[str, Instant], pending: Collect
     return {(each.partition, each.file_id) for plan in read for each in plan.operations}
 
 
-def _by_group(files: Collection[DataFile], groups: Collection[Group]) -> Mapping[Group, list[DataFile]]:
-    by_group: dict[Group, list[DataFile]] = {group: [] for group in groups}
+def _by_group(files: Collection[NamedFile], groups: Collection[Group]) -> Mapping[Group, list[NamedFile]]:
+    by_group: dict[Group, list[NamedFile]] = {group: [] for group in groups}
     for file in files if groups else ():
         if file.group in by_group:
             by_group[file.group].append(file)
     return by_group
 
 
-def _newest_slice(files: Collection[DataFile], cut: str, done: Mapping[str, str], archive: _Archive) -> set[str]:
+def _newest_slice(files: Collection[NamedFile], cut: str, done: Mapping[str, str], archive: _ArchivedTimes) -> set[str]:
     """Return the instants of the newest slice of a file group whose base file was requested before `cut`, and later
     ones.
     """

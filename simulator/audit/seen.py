@@ -24,14 +24,14 @@ from .text import summary
 
 
 @dataclass(frozen=True)
-class Listed:
+class TableListing:
     """The sizes of a table's files by path, and the content of its properties."""
 
     sizes: Mapping[str, int]
     properties: str
 
     @classmethod
-    def of(cls, storage: Storage) -> Listed:
+    def of(cls, storage: Storage) -> TableListing:
         sizes = {entry.path: entry.size for entry in storage.list("") if entry.path != ".hoodie/lock"}
         try:
             return cls(sizes, storage.get(PROPERTIES).decode("latin-1"))
@@ -43,7 +43,7 @@ class Listed:
         return b64encode(zlib.compress(lines.encode(), 1)).decode()
 
     @classmethod
-    def unpacked(cls, packed: str, properties: str) -> Listed:
+    def unpacked(cls, packed: str, properties: str) -> TableListing:
         lines = zlib.decompress(b64decode(packed)).decode().split("\n")
         pairs = (line.partition(" ") for line in lines if line)
         return cls({path: int(size) for size, _, path in pairs}, properties)
@@ -53,7 +53,7 @@ class Listed:
 class Known:
     """What a state file says about the last run."""
 
-    listed: Listed
+    listed: TableListing
     fine: bool
     pending: bool
     summary: str
@@ -61,7 +61,7 @@ class Known:
     time: str
     diagnostics: frozenset[tuple[str, str]]
 
-    def unchanged(self, now: Listed) -> bool:
+    def unchanged(self, now: TableListing) -> bool:
         """Return True if no file was added, removed or resized since. A pending instant is a fault once it is old."""
         return not self.pending and self.listed == now
 
@@ -77,7 +77,7 @@ def known_from(state: Path, table: str) -> Known | None:
         if found["format"] != 2 or found["table"] != table:
             return None
         return Known(
-            listed=Listed.unpacked(found["listing"], found["properties"]),
+            listed=TableListing.unpacked(found["listing"], found["properties"]),
             fine=bool(found["fine"]),
             pending=bool(found["pending"]),
             summary=str(found["summary"]),
@@ -89,7 +89,7 @@ def known_from(state: Path, table: str) -> Known | None:
         return None
 
 
-def remember(state: Path, table: str, listed: Listed, report: Report, code: int) -> None:
+def remember(state: Path, table: str, listed: TableListing, report: Report, code: int) -> None:
     """Write the state file."""
     document = {
         "format": 2,

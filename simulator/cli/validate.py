@@ -17,7 +17,7 @@ from .tables import opened, storage_option
 if TYPE_CHECKING:
     from nbcc.engine.storage import Storage
     from nbcc.simulator.audit import Report
-    from nbcc.simulator.audit.seen import Known, Listed
+    from nbcc.simulator.audit.seen import Known, TableListing
 
 FORMATS: Final = ("sarif", "junit", "openmetrics", "openlineage")
 MOST_WORKERS: Final = 2
@@ -64,7 +64,7 @@ def command(
         return _of_trace(table, as_json)
     from nbcc.simulator.audit import health, validate
     from nbcc.simulator.audit.formats import formatted
-    from nbcc.simulator.audit.seen import Listed, known_from, remember
+    from nbcc.simulator.audit.seen import TableListing, known_from, remember
     from nbcc.simulator.audit.text import render
 
     if as_json and form:
@@ -73,11 +73,11 @@ def command(
         thresholds = health.thresholds(limits)
     with opened(table, "validate") as storage, on_stderr() as progress:
         known = known_from(state, table) if state else None
-        listed = Listed.of(storage) if state else None
+        listed = TableListing.of(storage) if state else None
         short = not (as_json or form or limits or deep)
-        if state and known and listed and short and (said := _by_state(state, storage, table, known, listed)):
-            echo(said[1])
-            return said[0]
+        if state and known and listed and short and (known_answer := _by_state(state, storage, table, known, listed)):
+            echo(known_answer[1])
+            return known_answer[0]
         workers = min(os.cpu_count() or 1, MOST_WORKERS)
         report = validate(storage, opened=deep, progress=progress, workers=workers, thresholds=thresholds)
     report = replace(report, url=table)  # as the user typed it
@@ -98,7 +98,7 @@ def command(
     return code
 
 
-def _by_state(state: Path, storage: Storage, table: str, known: Known, listed: Listed) -> tuple[Exit, str] | None:
+def _by_state(state: Path, storage: Storage, table: str, known: Known, listed: TableListing) -> tuple[Exit, str] | None:
     """Judge what has changed since the last run. Returns None if the whole table must be judged."""
     from nbcc.engine.audit.amounts import several
     from nbcc.simulator.audit import validate

@@ -12,7 +12,7 @@ from nbcc.engine.actions import operations
 from nbcc.engine.audit import gather
 from nbcc.simulator.audit import validate
 from nbcc.simulator.audit.changed import unsettled
-from nbcc.simulator.audit.seen import Listed
+from nbcc.simulator.audit.seen import TableListing
 from tests.builders.commands import nbcc_of
 from tests.builders.tables import batch, make_table
 
@@ -33,9 +33,9 @@ def plan(table: Table) -> None:
 def test_no_damage_is_taken_for_a_harmless_change(name: str, tmp_path: Path) -> None:
     kind = KINDS[name]
     storage = TABLES[kind.table](tmp_path / "t")
-    before = Listed.of(storage)
+    before = TableListing.of(storage)
     kind.do(storage)
-    now, whole = Listed.of(storage), validate(storage, now=NOW)
+    now, whole = TableListing.of(storage), validate(storage, now=NOW)
     if whole.fine or before.properties != now.properties:
         return
     part = unsettled(storage, before.sizes, now.sizes)
@@ -67,8 +67,8 @@ def test_what_is_settled_is_not_read(tmp_path: Path) -> None:
     table = make_table(tmp_path / "t")
     for number in range(9):
         table.upsert(batch(("k1", number, "a")))
-    before = Listed.of(table.context.storage)
+    before = TableListing.of(table.context.storage)
     upsert(table)
-    part = unsettled(table.context.storage, before.sizes, Listed.of(table.context.storage).sizes)
+    part = unsettled(table.context.storage, before.sizes, TableListing.of(table.context.storage).sizes)
     assert part is not None
     assert len(gather(part).commits) == 1
