@@ -9,12 +9,16 @@ from nbcc.model.kernel.compactor import COMPACTOR, COMPACTOR_WRITES_BASE
 from nbcc.model.kernel.publication import publication_actions
 from nbcc.model.kernel.writer import WRITER, WRITER_WRITES_LOG
 from nbcc.model.mechanisms import actions
+from nbcc.model.mechanisms.archiving.mechanism import ARCHIVER, ARCHIVER_ARCHIVES_INSTANTS
 from nbcc.model.mechanisms.cleaning.mechanism import CLEANER
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 from nbcc.simulator.lockstep.mechanisms import rooms
 
 LABELS = (
     (r"/\.hoodie/timeline/\d+(_\d+)?\.(?P<action>[a-z]+)(\.(?P<state>requested|inflight))?$", ""),
+    (r"/\.hoodie/timeline/history/_version_", "archive version"),
+    (r"/\.hoodie/timeline/history/manifest_\d+", "archive manifest"),
+    (r"/\.hoodie/timeline/history/.*\.parquet", "archive file"),
     (r"/\.hoodie/timeline/.*", "temporary file"),
     (r"/\.hoodie/\.heartbeat/.*", "heartbeat"),
     (r"/\.hoodie/\.temp/.*", "marker"),
@@ -25,8 +29,8 @@ LABELS = (
     (r".*\.parquet", "base"),
 )
 CHANGES = ("put", "rename", "delete")
-SEEN_BY_OTHERS = ("requested", "inflight", "completed", "log", "base")
-"""What the model's actions change: instants on the timeline, and data files."""
+SEEN_BY_OTHERS = ("requested", "inflight", "completed", "log", "base", "version")
+"""What the model's actions change: instants on the timeline, the version of the archive, and data files."""
 
 
 def label(path: str) -> str:
@@ -48,7 +52,8 @@ def seen_by_others(calls: Iterable[str]) -> Iterator[str]:
             yield f"{'put' if verb == 'rename' else verb} {name}"
 
 
-KINDS = {"deltacommit": WRITER, "compaction": COMPACTOR, "commit": COMPACTOR, "rollback": ROLLBACKER, "clean": CLEANER}
+KINDS = {"deltacommit": WRITER, "compaction": COMPACTOR, "commit": COMPACTOR, "rollback": ROLLBACKER, "clean": CLEANER,
+         "archive": ARCHIVER}  # fmt: skip
 """The kind of actor that has an instant, by the name of the instant on the timeline."""
 WRITES = {"log": WRITER_WRITES_LOG, "base": COMPACTOR_WRITES_BASE}
 
@@ -59,10 +64,12 @@ def action(operation: str, change: str) -> str:
     if verb == "put" and name in WRITES:
         return WRITES[name]
     instant, _, state = name.partition(" ")
+    if state == "version":
+        return ARCHIVER_ARCHIVES_INSTANTS
     kind = KINDS[operation if verb == "delete" else instant]
-    runs = next(room.runs for room in rooms().values() if room.runs and room.runs.kind == kind)
-    if verb == "delete":  # of a data file, or of a failed instant
+    if verb == "delete":  # of a data file, or of a failed or archived instant
         word = f"{kind.name}_deletes" if name in WRITES else f"{kind.name}_removes"
         return next(each for each in actions() if each.startswith(word))
+    runs = next(room.runs for room in rooms().values() if room.runs and room.runs.kind == kind)
     by_state = {"requested": runs.begins.action, "inflight": runs.inflight.action}
     return by_state.get(state) or publication_actions(kind.name)[-1].name

@@ -22,13 +22,14 @@ LATER = {"a4": "w2"}
 
 
 class Operation(NamedTuple):
-    """An operation of Hudi's client. `before` are the operations that prepare its table, `rows` what a reader sees if
-    the operation has completed.
+    """An operation of Hudi's client. `before` are the operations that prepare its table. A reader sees the rows `start`
+    before the operation, and `rows` after it.
     """
 
     method: str
     given: Mapping[str, Any]
     before: tuple[str, ...]
+    start: Mapping[str, str]
     rows: Mapping[str, str]
 
 
@@ -37,11 +38,13 @@ def row(key: str, ordering: int, value: str) -> list[Any]:
 
 
 UPSERT = {"actor": "w1", "rows": [row("a1", 1, "x1"), row("a3", 1, "z1")]}
+ARCHIVABLE = ("upsert", "compaction", "upsert", "compaction", "upsert", "upsert", "clean")
 OPERATIONS = {
-    "upsert": Operation("upsert", UPSERT, (), NEW),
-    "compaction": Operation("compaction", {"actor": "c1"}, ("upsert",), NEW),
-    "rollback": Operation("rollback", {"actor": "b1"}, ("failed",), OLD),
-    "clean": Operation("clean", {}, ("upsert", "compaction", "upsert", "compaction"), NEW),
+    "upsert": Operation("upsert", UPSERT, (), OLD, NEW),
+    "compaction": Operation("compaction", {"actor": "c1"}, ("upsert",), NEW, NEW),
+    "rollback": Operation("rollback", {"actor": "b1"}, ("failed",), OLD, OLD),
+    "clean": Operation("clean", {}, ("upsert", "compaction", "upsert", "compaction"), NEW, NEW),
+    "archive": Operation("archive", {}, (*ARCHIVABLE, "archive", *ARCHIVABLE), NEW, NEW),
 }
 RETAINS_LITTLE = {"hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
 """Options under which the fourth commit lets a clean and the archiver find something."""
@@ -79,19 +82,19 @@ class Tables:
                 self.hudi.ask("data", str(path), actor="w9", rows=UPSERT["rows"])
                 self.end_heartbeats(path, "w9")
             else:
-                given = {"actor": f"o{number}"} if step == "compaction" else UPSERT
+                given = {"actor": f"o{number}"} if step == "compaction" else OPERATIONS[step].given
                 self.hudi.ask(OPERATIONS[step].method, str(path), **given)
         self.hudi.ask("forget", str(path))
         return path
 
     @contextmanager
-    def copy(self, name: str) -> Iterator[Path]:
-        """Open a copy of a prepared table, and remove it afterwards."""
+    def copy(self, name: str, more: Mapping[str, str] | None = None) -> Iterator[Path]:
+        """Open a copy of a prepared table, with more options of Hudi, and remove it afterwards."""
         before = self.prepared(name)
         self._made += 1
         path = self.folder / f"{name}-{self._made}"
         shutil.copytree(before, path)
-        self.hudi.ask("open", str(path), **TABLE, more=RETAINS_LITTLE)
+        self.hudi.ask("open", str(path), **TABLE, more={**RETAINS_LITTLE, **(more or {})})
         try:
             yield path
         finally:

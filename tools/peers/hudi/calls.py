@@ -60,6 +60,7 @@ class Controlled:
         self._java.begin(actor, -1, "ask")
 
         def runs() -> None:
+            self._java.enter(actor)
             self._ends[actor] = self._ended(actor, step)
 
         self._ends.pop(actor, None)
@@ -67,17 +68,20 @@ class Controlled:
         self._threads[actor].start()
 
     def next(self, actor: str, milliseconds: int = 20_000) -> dict[str, Any]:
-        """Return the next call of an actor, how its step has ended, or nothing if it waits for another actor."""
+        """Return the next call of an actor, or how its step has ended, or nothing if it waits for a lock."""
         for _ in range(max(1, milliseconds // 20)):
             call = self._java.next(actor, 20)
             if call is not None:
                 return {"call": call}
             if actor in self._ends:
                 return self._ends[actor]
-        return {}
+            if self._java.blocked(actor):
+                return {}
+        raise RuntimeError(f"{actor} has made no call for {milliseconds} ms, and waits for no lock")
 
-    def answer(self, actor: str, proceeds: bool) -> None:
-        self._java.answer(actor, proceeds)
+    def answer(self, actor: str, fault: str) -> None:
+        """Answer the call that `next` has returned: it proceeds (an empty text), fails, or ends the actor."""
+        self._java.answer(actor, fault)
 
     def _ended(self, actor: str, step: Callable[[], Any]) -> dict[str, Any]:
         from .session import causes

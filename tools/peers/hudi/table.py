@@ -265,8 +265,8 @@ class PeerTable:
     def next(self, actor: str, milliseconds: int = 20_000) -> dict[str, Any]:
         return self._control().next(actor, milliseconds)
 
-    def answer(self, actor: str, proceeds: bool) -> None:
-        self._control().answer(actor, proceeds)
+    def answer(self, actor: str, fault: str = "") -> None:
+        self._control().answer(actor, fault)
 
     def _control(self) -> Controlled:
         self._calls = self._calls or Controlled(spark(), self._path)

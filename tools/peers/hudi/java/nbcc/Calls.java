@@ -2,8 +2,10 @@ package nbcc;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
@@ -34,10 +36,15 @@ public final class Calls {
     }
   }
 
+  private static final Set<Thread.State> WAITS =
+      EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING, Thread.State.BLOCKED);
+  private static final String LOCKS = "org.apache.hudi.client.transaction.lock.";
+
   private static final class Actor {
+    volatile Thread thread;
     final List<String> taken = new ArrayList<>();
     final SynchronousQueue<String> asks = new SynchronousQueue<>();
-    final SynchronousQueue<Boolean> answers = new SynchronousQueue<>();
+    final SynchronousQueue<String> answers = new SynchronousQueue<>();
     final int number;
     final String fault;
     boolean ended;
@@ -57,10 +64,31 @@ public final class Calls {
 
   /**
    * Begins to control an actor. `fault` is "none", "end", "tear" or "fail" at its call `number`, counted from 0, or
-   * "ask": each call waits until it is permitted. "tear" ends the actor in the middle of a put.
+   * "ask": each call waits for an answer. "tear" ends the actor in the middle of a put.
    */
   public static void begin(String actor, int number, String fault) {
     ACTORS.put(actor, new Actor(number, fault));
+  }
+
+  /** Names the current thread as the one that executes the step of an actor. */
+  public static void enter(String actor) {
+    ACTORS.get(actor).thread = Thread.currentThread();
+  }
+
+  /** Returns whether an actor waits for a lock of the table: its thread waits inside a lock provider or its manager. */
+  public static boolean blocked(String actor) {
+    Thread thread = ACTORS.get(actor).thread;
+    if (thread == null || !WAITS.contains(thread.getState())) {
+      return false;
+    }
+    boolean locks = false;
+    for (StackTraceElement frame : thread.getStackTrace()) {
+      if (frame.getClassName().startsWith("nbcc.")) {
+        return false; // it waits for the answer to a call
+      }
+      locks |= frame.getClassName().startsWith(LOCKS);
+    }
+    return locks;
   }
 
   /** Returns the calls that an actor has asked for, each as a kind and a path below the folder. */
@@ -76,9 +104,9 @@ public final class Calls {
     return ACTORS.get(actor).asks.poll(milliseconds, TimeUnit.MILLISECONDS);
   }
 
-  /** Permits the call that `next` has returned, or ends the actor there. */
-  public static void answer(String actor, boolean proceeds) throws InterruptedException {
-    ACTORS.get(actor).answers.offer(proceeds, PATIENCE_SECONDS, TimeUnit.SECONDS);
+  /** Answers the call that `next` has returned: it has no fault (""), it fails once ("fail"), or the actor ends. */
+  public static void answer(String actor, String fault) throws InterruptedException {
+    ACTORS.get(actor).answers.offer(fault, PATIENCE_SECONDS, TimeUnit.SECONDS);
   }
 
   static boolean watches(String path) {
@@ -100,12 +128,12 @@ public final class Calls {
       place = own.taken.size();
       own.taken.add(call);
     }
-    boolean here = place == own.number;
-    if (own.fault.equals("fail") && here) {
+    String fault = own.fault.equals("ask") ? answer(own, call) : place == own.number ? own.fault : "";
+    if (fault.equals("fail")) {
       throw new IOException("nbcc failed " + call);
     }
-    boolean tears = own.fault.equals("tear") && here;
-    if (tears || (own.fault.equals("end") && here) || (own.fault.equals("ask") && !permitted(own, call))) {
+    boolean tears = fault.equals("tear");
+    if (tears || fault.equals("end")) {
       synchronized (own.taken) {
         own.ended = true;
       }
@@ -116,12 +144,11 @@ public final class Calls {
     return !tears;
   }
 
-  private static boolean permitted(Actor own, String call) throws IOException {
+  private static String answer(Actor own, String call) throws IOException {
     try {
-      if (!own.asks.offer(call, PATIENCE_SECONDS, TimeUnit.SECONDS)) {
-        return false;
-      }
-      return Boolean.TRUE.equals(own.answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS));
+      boolean heard = own.asks.offer(call, PATIENCE_SECONDS, TimeUnit.SECONDS);
+      String fault = heard ? own.answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS) : null;
+      return fault == null ? "end" : fault;
     } catch (InterruptedException error) {
       throw new IOException(error);
     }

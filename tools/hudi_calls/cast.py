@@ -1,0 +1,83 @@
+"""Casts of random histories: the table, the concurrency mode, and the operations that interleave on it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
+from nbcc.simulator.lockstep.schedule import Choose
+
+from .tables import OPERATIONS, PARTITION
+
+CALL: Final = "call_proceeds"
+FAILS: Final = "call_fails"
+STALLS: Final = "heartbeat_expires"
+"""The heartbeat of an actor looks expired to others while the actor waits before a call."""
+FAULTS: Final = (ACTOR_CRASHES, FAILS, STALLS)
+LATEST_FAULT: Final = 45
+"""A fault happens at one of an actor's first calls, at most so many."""
+
+OCC: Final = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+EARLY: Final = {**OCC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"}
+FILE_LOCK: Final = {
+    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
+    "hoodie.write.lock.wait_time_ms_between_retry": "50",
+    "hoodie.write.lock.client.wait_time_ms_between_retry": "50",
+}
+"""The lock is a file of the table, so that taking and releasing it are storage calls."""
+MODES: Final[Mapping[str, Mapping[str, str]]] = {
+    "non-blocking": {},
+    "optimistic": OCC,
+    "optimistic, early detection": EARLY,
+    "non-blocking, lock file": FILE_LOCK,
+    "optimistic, lock file": {**OCC, **FILE_LOCK},
+}
+SERVICES: Final = {"c1": "compaction", "s1": "clean", "b1": "rollback", "s2": "archive"}
+"""The services of a cast. A second compactor would roll back the first one's run (specs/boundary.md)."""
+
+
+class Cast(NamedTuple):
+    """The prepared table, the mode (a key of `MODES`), and the operation of each actor with its arguments."""
+
+    before: str
+    mode: str
+    actors: Mapping[str, tuple[str, Mapping[str, Any]]]
+
+    @property
+    def writers(self) -> list[str]:
+        return [actor for actor, (method, _) in self.actors.items() if method == "upsert"]
+
+    def rows(self, completed: set[str]) -> dict[str, str]:
+        """Return what a reader sees after the writes of `completed`: of each key the row with the highest ordering."""
+        found = {key: (0, value) for key, value in OPERATIONS[self.before].start.items()}
+        for actor in completed:
+            for key, _, ordering, value, _ in self.actors[actor][1]["rows"]:
+                found[key] = max(found.get(key, (0, "")), (ordering, value))
+        return {key: value for key, (_, value) in sorted(found.items())}
+
+
+def writer(actor: str, ordering: int) -> tuple[str, Mapping[str, Any]]:
+    """Return the upsert of a writer: a row that all writers write, and one of its own."""
+    rows = [["a1", PARTITION, ordering, f"by {actor}", False], [f"b{actor[1:]}", PARTITION, 1, f"of {actor}", False]]
+    return "upsert", {"actor": actor, "rows": rows}
+
+
+def draw_cast(choose: Choose) -> tuple[Cast, dict[tuple[str, int], str]]:
+    """Draw one to three writers and up to two services, and up to two faults: the actor, the number of its call, and
+    what happens there. Ordering values differ, so that no rule about equal ones is judged.
+    """
+    before = [*OPERATIONS][choose(len(OPERATIONS))]
+    mode = [*MODES][choose(len(MODES))]
+    names = [f"w{number + 1}" for number in range(1 + choose(3))]
+    later = choose(2)
+    actors = {name: writer(name, 2 + (len(names) - place if later else place)) for place, name in enumerate(names)}
+    left = [*SERVICES]
+    for _ in range(max(choose(3), 2 - len(names))):
+        service = left.pop(choose(len(left)))
+        operation = OPERATIONS[SERVICES[service]]
+        actors[service] = (operation.method, {**operation.given, **({"actor": service} if operation.given else {})})
+    faults = {}
+    for _ in range(choose(3)):
+        faults[[*actors][choose(len(actors))], choose(LATEST_FAULT)] = FAULTS[choose(len(FAULTS))]
+    return Cast(before, mode, actors), faults

@@ -1,0 +1,116 @@
+"""Judges what Hudi has left: by its rows, by `nbcc validate`, and by Hudi's recovery, after which a later write must be
+visible.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
+from itertools import permutations
+from pathlib import Path
+
+from nbcc.simulator.cli.main import run as nbcc
+from nbcc.simulator.lockstep.peers.process import PeerRefused
+
+from .play import Played
+from .tables import LATER, Tables, row
+
+RIGHT = "right"
+NOTHING_TO_DO = ("Hudi finds no logs to compact", "min() arg is an empty sequence", "StopIteration")
+"""Errors of a service that has nothing to do."""
+REFUSALS = ("HoodieWriteConflictException", "EarlyConflictDetectionException")
+"""Errors by which optimistic writers give way."""
+
+
+def verdict(tables: Tables, path: Path, played: Played) -> str:
+    """Return `right`, or the first thing that is wrong after a history, without its numbers."""
+    found = next(_wrong(tables, path, played), RIGHT)
+    return re.sub(r"[0-9a-f]{8}-[-0-9a-f]{27}|\d{4,}", "N", found).replace(str(path), "")
+
+
+def _wrong(tables: Tables, path: Path, played: Played) -> Iterator[str]:
+    cast = played.cast
+    for actor, end in sorted(played.ends.items()):
+        if "error" not in end and actor in cast.writers and actor not in played.completed:
+            yield f"{actor} succeeded, and its write is not completed"
+        if "error" in end and not _expected(played, actor, end["error"]):
+            yield f"error of {actor}: {end['error'][:300]}"
+    yield from _missed_conflicts(played)
+    try:
+        rows = tables.snapshot(path)
+    except PeerRefused as error:
+        yield f"a reader gets an error: {str(error)[:300]}"
+        return
+    expected = cast.rows({*played.completed})
+    if rows != expected:
+        yield f"rows {rows} instead of {expected}"
+    if (answer := validated(path)) != "OK":
+        yield f"validate: {answer}"
+    for actor in cast.actors:
+        tables.end_heartbeats(path, actor)
+    if (answer := judged_recovery(tables, path, expected)) != RIGHT:
+        yield f"after recovery {answer}"
+
+
+def _expected(played: Played, actor: str, error: str) -> bool:
+    if played.faulty(actor) or any(reason in error for reason in NOTHING_TO_DO):
+        return True
+    return played.cast.mode.startswith("optimistic") and any(reason in error for reason in REFUSALS)
+
+
+def _missed_conflicts(played: Played) -> Iterator[str]:
+    """Two optimistic writers of one file group: neither may complete between the inflight instant of the other one and
+    its completion.
+    """
+    if played.cast.mode.startswith("optimistic"):
+        for one, other in permutations(sorted(played.completed), 2):
+            if played.started[one] < played.completed[other] < played.completed[one]:
+                yield f"{other} completed during {one}, and {one} completed"
+
+
+def judged(tables: Tables, path: Path, allowed: tuple[dict[str, str], dict[str, str]]) -> str:
+    """Return which rows a reader of Hudi sees: those before or after the operation, the same, others, or an error."""
+    try:
+        rows = tables.snapshot(path)
+    except PeerRefused as error:
+        return f"error: {str(error)[:160]}"
+    if allowed[0] == allowed[1] == rows:
+        return "same"
+    return {True: "before", False: "after"}[rows == allowed[0]] if rows in allowed else f"others: {rows}"
+
+
+def judged_recovery(tables: Tables, path: Path, rows: dict[str, str]) -> str:
+    """Clean, resume a pending compaction, and write again. Return `right` if a reader then sees `rows` and the later
+    ones.
+    """
+    try:
+        tables.hudi.ask("clean", str(path))
+        for plan in pending_compactions(path):
+            tables.hudi.ask("compact", str(path), actor="c9", instant=plan)
+            tables.hudi.ask("commit_compaction", str(path), actor="c9")
+        tables.hudi.ask("upsert", str(path), actor="w8", rows=[row(key, 1, value) for key, value in LATER.items()])
+        found = tables.snapshot(path)
+    except PeerRefused as error:
+        return f"error: {str(error)[:160]}"
+    return "right" if found == {**rows, **LATER} else f"wrong: {found}"
+
+
+def pending_compactions(path: Path) -> list[str]:
+    names = [each.name for each in (path / ".hoodie" / "timeline").glob("[0-9]*")]
+    done = {name.partition("_")[0] for name in names if name.endswith(".commit")}
+    planned = {name.partition(".")[0] for name in names if name.endswith(".compaction.requested")}
+    return sorted(planned - done)
+
+
+def validated(path: Path) -> str:
+    """Return the verdict of `nbcc validate`, with its reason unless it is OK."""
+    text = StringIO()
+    with redirect_stdout(text):
+        code = nbcc(["validate", str(path), "--json"])
+    if not text.getvalue().strip():
+        return f"exit code {code}"
+    answer = json.loads(text.getvalue())
+    return ": ".join(filter(None, (answer["verdict"], answer["because"])))
