@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate, combinations, count, groupby
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 from nbcc.model import Model, Step, World
 from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
@@ -80,13 +80,30 @@ def _place(programs: Mapping[str, Sequence[str]], step: Step, places: tuple[int,
 
 def fewer_switches(trace: Trace, fails: Fails) -> Trace:
     """Remove steps, and move steps of one actor next to each other, as long as model and system still disagree."""
-    best, progress = trace, True
+    return simplest(trace, lambda best, steps: _retry(best, steps, fails))
+
+
+class HasSteps(Protocol):
+    """A history with steps."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]: ...
+
+
+Run = TypeVar("Run", bound=HasSteps)
+
+
+def simplest(run: Run, retry: Callable[[Run, tuple[Step, ...]], Run | None]) -> Run:
+    """Return the run with the fewest context switches, then steps, that `retry` accepts. `retry` plays the best run so
+    far with other steps, and returns it as it was played if it still shows the same.
+    """
+    best, progress = run, True
     while progress:
         progress = False
         for steps in _neighbours(best.steps):
             if (context_switches(steps), len(steps)) >= (context_switches(best.steps), len(best.steps)):
                 continue
-            if (played := _retry(best, steps, fails)) is not None:
+            if (played := retry(best, steps)) is not None:
                 best, progress = played, True
                 break
     return best

@@ -1,5 +1,5 @@
-"""Interleaves operations of Hudi's client at their storage calls, in the order that a schedule of the lockstep chooses.
-"""
+"""Interleaves operations of Hudi at their storage calls, in the order that a schedule of the lockstep chooses."""
+
 from __future__ import annotations
 
 import os

@@ -67,7 +67,7 @@ class Controlled:
         self._threads[actor] = threading.Thread(target=runs, daemon=True)
         self._threads[actor].start()
 
-    def next(self, actor: str, milliseconds: int = 20_000) -> dict[str, Any]:
+    def next(self, actor: str, milliseconds: int = 60_000) -> dict[str, Any]:
         """Return the next call of an actor, or how its step has ended, or nothing if it waits for a lock."""
         for _ in range(max(1, milliseconds // 20)):
             call = self._java.next(actor, 20)

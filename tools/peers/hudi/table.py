@@ -262,7 +262,7 @@ class PeerTable:
         """Begin a step whose storage calls wait for answers."""
         self._control().launch(actor, lambda: getattr(self, method)(**given))
 
-    def next(self, actor: str, milliseconds: int = 20_000) -> dict[str, Any]:
+    def next(self, actor: str, milliseconds: int = 60_000) -> dict[str, Any]:
         return self._control().next(actor, milliseconds)
 
     def answer(self, actor: str, fault: str = "") -> None:

@@ -22,7 +22,7 @@ public final class Calls {
   /** The name of the local property. */
   public static final String ACTOR = "nbcc.actor";
 
-  private static final long PATIENCE_SECONDS = 120;
+  private static final long PATIENCE_SECONDS = 600;
   private static final Map<String, Actor> ACTORS = new ConcurrentHashMap<>();
   private static volatile String root = "";
   private static volatile SparkContext context;
