@@ -52,9 +52,9 @@ def crash(tables: Tables, path: Path, name: str, number: int, fault: str = "end"
     ended = tables.run(path, name, number, fault)
     seen: dict[str, Any] = {"fault": fault, "call": number, "kind": ended["calls"][number].split()[0]}
     seen["completed"] = "value" in ended
-    seen["left"] = judged(tables, path, (dict(operation.start), dict(operation.rows)))
+    seen["left"] = judged(tables, path, operation)
     seen["validate"] = validated(path)
     tables.end_heartbeats(path, operation.given.get("actor", "s1"))
-    before = tables.snapshot(path) if seen["left"] in ("before", "after", "same") else {}
-    seen["recovery"] = judged_recovery(tables, path, before)
+    rows = operation.rows if seen["left"] == "after" else operation.start
+    seen["recovery"] = judged_recovery(tables, path, rows, archives=name == "archive")
     return seen

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
 from itertools import permutations
@@ -16,7 +16,7 @@ from nbcc.simulator.cli.main import run as nbcc
 from nbcc.simulator.lockstep.peers.process import PeerRefused
 
 from .play import Played
-from .tables import LATER, Tables, row
+from .tables import LATER, Operation, Tables, row
 
 RIGHT = "right"
 NOTHING_TO_DO = ("Hudi finds no logs to compact", "min() arg is an empty sequence", "StopIteration")
@@ -71,20 +71,20 @@ def _missed_conflicts(played: Played) -> Iterator[str]:
                 yield f"{other} completed during {one}, and {one} completed"
 
 
-def judged(tables: Tables, path: Path, allowed: tuple[dict[str, str], dict[str, str]]) -> str:
+def judged(tables: Tables, path: Path, operation: Operation) -> str:
     """Return which rows a reader of Hudi sees: those before or after the operation, the same, others, or an error."""
     try:
         rows = tables.snapshot(path)
     except PeerRefused as error:
         return f"error: {str(error)[:160]}"
-    if allowed[0] == allowed[1] == rows:
+    if rows == operation.start == operation.rows:
         return "same"
-    return {True: "before", False: "after"}[rows == allowed[0]] if rows in allowed else f"others: {rows}"
+    return "before" if rows == operation.start else "after" if rows == operation.rows else f"others: {rows}"
 
 
-def judged_recovery(tables: Tables, path: Path, rows: dict[str, str]) -> str:
-    """Clean, resume a pending compaction, and write again. Return `right` if a reader then sees `rows` and the later
-    ones.
+def judged_recovery(tables: Tables, path: Path, rows: Mapping[str, str], archives: bool = False) -> str:
+    """Clean, resume a pending compaction, write again, and archive if asked to. Return `right` if a reader then sees
+    `rows` and the later ones.
     """
     try:
         tables.hudi.ask("clean", str(path))
@@ -92,6 +92,8 @@ def judged_recovery(tables: Tables, path: Path, rows: dict[str, str]) -> str:
             tables.hudi.ask("compact", str(path), actor="c9", instant=plan)
             tables.hudi.ask("commit_compaction", str(path), actor="c9")
         tables.hudi.ask("upsert", str(path), actor="w8", rows=[row(key, 1, value) for key, value in LATER.items()])
+        if archives:
+            tables.hudi.ask("archive", str(path))
         found = tables.snapshot(path)
     except PeerRefused as error:
         return f"error: {str(error)[:160]}"

@@ -189,7 +189,8 @@ class Client:
     # a log compaction
 
     def plan_log_compaction(self) -> str | None:
-        """Schedule a log compaction. Returns the requested time of the plan, or None if Hudi finds no logs to compact."""
+        """Schedule a log compaction. Returns the requested time of the plan, or None if Hudi finds no logs to compact.
+        """
         instant = self.hudis.scheduleLogCompaction(nothing())
         self.close()
         return str(instant.get()) if instant.isPresent() else None
