@@ -17,6 +17,7 @@ from .markdown import table
 
 FATES: Final = ("mutant", "protocol", "run", "reason")
 SPECS: Final = files("nbcc") / "specs"
+NOT_RUN: Final = "not run"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +26,8 @@ class Bug:
 
     A `mutant` or a `protocol` has the bug, a `run` of the gallery ends in it, or `reason` explains why it is not
     modelled. A `finding` was seen on Apache Hudi; it needs none of those. `of_users` marks the reports of users of
-    several writers; `on_hudi` says why such a report has no finding.
+    several writers. For such a report without a finding `on_hudi` says what Hudi did in the test `seen_on_hudi`, or why
+    nothing was run.
     """
 
     title: str
@@ -38,6 +40,7 @@ class Bug:
     reason: str = ""
     of_users: bool = False
     on_hudi: str = ""
+    seen_on_hudi: str = ""
 
 
 def bugs() -> tuple[Bug, ...]:
@@ -52,14 +55,16 @@ def from_mapping(given: Mapping[str, Any]) -> Bug:
     Raises:
         ValueError: a field is unknown, or there is not exactly one fate.
     """
-    known = ("title", "url", "promises", "finding", "of_users", "on_hudi", *FATES)
+    known = ("title", "url", "promises", "finding", "of_users", "on_hudi", "seen_on_hudi", *FATES)
     refuse_unknown(given, known, "specs/bugs.toml [[bug]]")
     fates = [name for name in FATES if given.get(name)]
     if len(fates) > 1 or not (fates or given.get("finding")):
         raise ValueError(f"specs/bugs.toml: {given.get('title')!r} needs one of {', '.join(FATES)}, and no more")
-    if bool(given.get("of_users")) != bool(given.get("on_hudi") or given.get("finding")):
-        title = given.get("title")
+    title, on_hudi = given.get("title"), given.get("on_hudi", "")
+    if bool(given.get("of_users")) != bool(on_hudi or given.get("finding")):
         raise ValueError(f"specs/bugs.toml: {title!r}: a report of users, and no other, says on_hudi or finding")
+    if on_hudi and on_hudi.startswith(NOT_RUN) == bool(given.get("seen_on_hudi")):
+        raise ValueError(f"specs/bugs.toml: {title!r}: on_hudi names a test in seen_on_hudi, or begins {NOT_RUN!r}")
     return Bug(**{**given, "promises": tuple(given["promises"])})
 
 
@@ -70,7 +75,7 @@ def page(found: Sequence[Kill]) -> str:
     here = {bug: _here(bug, killed) for bug in known}
     modelled = sum(not bug.reason for bug in known)
     reports, others = [bug for bug in known if bug.of_users], [bug for bug in known if not bug.of_users]
-    seen = sum(bool(bug.finding) for bug in reports)
+    seen, tried = sum(bool(bug.finding) for bug in reports), sum(bool(bug.seen_on_hudi) for bug in reports)
     lines = [
         "# Published bugs",
         "",
@@ -79,7 +84,8 @@ def page(found: Sequence[Kill]) -> str:
         "",
         f"## {len(reports)} reports of users of several writers",
         "",
-        f"{seen} were seen on Apache Hudi 1.2.0; the page of a [finding](findings/README.md) has the steps.",
+        f"{seen} were seen on Apache Hudi 1.2.0; the page of a [finding](findings/README.md) has the steps. The steps of",
+        f"{tried} others were run on it, and a test has what it did.",
         "",
     ]
     head = ("report", "promises", "what shows it in the model; or why nothing does")
@@ -93,7 +99,9 @@ def _columns(bug: Bug, here: Mapping[Bug, str]) -> tuple[str, str, str]:
 
 
 def _on_hudi(bug: Bug) -> str:
-    return f"[seen](findings/{bug.finding}.md)" if bug.finding else bug.on_hudi
+    if bug.finding:
+        return f"[seen](findings/{bug.finding}.md)"
+    return f"[{bug.on_hudi}](../{bug.seen_on_hudi.partition('::')[0]})" if bug.seen_on_hudi else bug.on_hudi
 
 
 def _here(bug: Bug, killed: Mapping[str, Sequence[Kill]]) -> str:

@@ -1,23 +1,29 @@
-"""Apache Hudi, stopped at each of its storage calls: the calls are those of specs/hudi-calls.json, an operation that
-ends at a call leaves a table that readers and Hudi's recovery find right, and two operations interleave at their calls.
+"""Apache Hudi, stopped at each of its storage calls: the calls are those of specs/hudi-calls.json, a fault at a call
+leaves a table that readers and Hudi's recovery find right, and random histories are right or show a known finding.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from nbcc.model import mechanisms
-from tools.hudi_calls.crashes import crash
-from tools.hudi_calls.interleave import PAIRS, histories
+from tools.hudi_calls.crashes import FAULTS, point
 from tools.hudi_calls.labels import action, seen_by_others
-from tools.hudi_calls.summary import load
+from tools.hudi_calls.soak import STATE, again, history, load, save, soak
+from tools.hudi_calls.summary import load as figures
+from tools.hudi_calls.summary import outcome
 from tools.hudi_calls.tables import OPERATIONS, Tables, kinds
+from tools.hudi_calls.verdict import explained
 
-FIGURES = load()["operations"]
+FIGURES = figures()["operations"]
 STRIDE = 20
-"""Every so many calls by day. `python -m tools.hudi_calls` ends operations at all of them."""
+"""Every so many calls by day, and no torn put. `python -m tools.hudi_calls` has a fault at all of them."""
+BY_DAY = range(10_000, 10_006)
+"""Seeds that the count of the nights does not reach."""
+NIGHTLY, SITTING = 2_000, 1_800  # histories, and seconds a night
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +41,32 @@ def test_the_calls_of_an_operation_are_those_of_the_page(name: str, tables: Tabl
     assert {action(name, change) for change in seen_by_others(calls)} <= mechanisms.actions().keys()
 
 
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "tear"])
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_an_operation_that_ends_at_a_call_leaves_a_right_table(name: str, tables: Tables) -> None:
+def test_a_fault_at_a_call_has_an_outcome_of_the_page(name: str, fault: str, tables: Tables) -> None:
     for number in range(STRIDE // 2, sum(FIGURES[name]["calls"].values()), STRIDE):
         with tables.copy(name) as path:
-            seen = crash(tables, path, name, number)
-        assert seen["left"] in FIGURES[name]["faults"]["end"]["left"], seen
-        assert (seen["validate"], seen["recovery"]) == ("OK", "right"), seen
+            seen = point(tables, path, name, number, fault)
+        of_page = FIGURES[name]["stalls"] if fault == "stall" else FIGURES[name]["faults"][fault]["left"]
+        assert outcome(seen) in of_page, seen
+        assert (seen.get("validate", "OK"), seen.get("recovery", "right")) == ("OK", "right"), seen
 
 
-@pytest.mark.parametrize("pair", PAIRS)
-def test_two_operations_interleave_at_their_calls(pair: str, tables: Tables) -> None:
-    for seen in histories(tables, pair, seeds=(101,)):
-        assert seen["verdict"] == "right", seen
+@pytest.mark.parametrize("seed", BY_DAY)
+def test_a_random_history_is_right_or_shows_a_finding(seed: int, tables: Tables, tmp_path: Path) -> None:
+    played, found = history(tables, seed)
+    assert explained(played, found), save(tmp_path, seed, played, found).read_text("utf-8")
+
+
+def test_a_history_is_replayed_from_its_file(tables: Tables, tmp_path: Path) -> None:
+    played, found = history(tables, BY_DAY[0])
+    cast, steps = load(save(tmp_path, BY_DAY[0], played, found))
+    repeated, verdict = again(tables, cast, steps)
+    assert (repeated.steps, verdict) == (played.steps, found)
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(7200)
+def test_two_thousand_histories_are_right_or_show_a_finding(tables: Tables, tmp_path: Path) -> None:
+    """Over as many nights as it takes: the state file in specs/soak is committed with the code."""
+    assert not soak(tables, STATE, NIGHTLY, SITTING, tmp_path)

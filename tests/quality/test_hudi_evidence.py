@@ -14,12 +14,13 @@ import pytest
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.explain import explain
 from nbcc.simulator.specs import ProtocolFile
+from tools.known_bugs import bugs, from_mapping
 
 ROOT = Path(__file__).parents[2]
 FILES = [specs.protocol_file(name) for name in specs.protocol_names()]
 RULES: dict[str, Any] = tomllib.loads((ROOT / "specs" / "hudi_options.toml").read_text("utf-8"))
 HUDI = re.compile(r"\bHudi\b")  # hudi-rs is another program
-DRIVES_HUDI = {"ask", "process", "asked", "factory", "peer", "hudis", "hudi", "by_bundle"}
+DRIVES_HUDI = {"ask", "process", "asked", "factory", "peer", "hudis", "hudi", "by_bundle", "tables"}
 """Names by which a test of tests/interop asks Hudi's process: a fixture, or a function that returns the process."""
 
 
@@ -44,6 +45,7 @@ def unfit(test: str) -> str:
 def named_tests() -> Iterator[str]:
     for file in FILES:
         yield from file.seen_on_hudi
+    yield from (bug.seen_on_hudi for bug in bugs() if bug.seen_on_hudi)
     for kind in ("outside", "notes"):
         for case in RULES[kind]:
             yield from case.get("seen_on_hudi", ())
@@ -77,6 +79,14 @@ def test_a_named_test_exists_and_runs_hudi(test: str) -> None:
 )
 def test_what_is_no_evidence(test: str, why: str) -> None:
     assert why in unfit(test)
+
+
+@pytest.mark.parametrize("said", [{"on_hudi": "it rolls back"}, {"on_hudi": "not run", "seen_on_hudi": "t.py::t"}])
+def test_what_a_report_says_of_hudi_has_a_test_or_was_not_run(said: dict[str, str]) -> None:
+    report = {"title": "x", "url": "u", "promises": [], "reason": "r", "of_users": True}
+    with pytest.raises(ValueError, match="names a test in seen_on_hudi, or begins 'not run'"):
+        from_mapping({**report, **said})
+    assert from_mapping({**report, "on_hudi": "not run: why"})
 
 
 def test_rows_for_options_of_hudi_were_seen_on_hudi_and_extend_its_protocol() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from nbcc.model.kernel.compactor import COMPACTOR, COMPACTOR_WRITES_BASE
 from nbcc.model.kernel.publication import publication_actions
@@ -23,6 +24,7 @@ LABELS = (
     (r"/\.hoodie/\.heartbeat/.*", "heartbeat"),
     (r"/\.hoodie/\.temp/.*", "marker"),
     (r"/\.hoodie/hoodie\.properties.*", "properties"),
+    (r"/\.hoodie/lock", "lock"),
     (r"/\.hoodie/\.aux/.*", "bootstrap index"),
     (r".*/\.hoodie_partition_metadata.*", "partition metadata"),
     (r".*\.log\..*", "log"),
@@ -73,3 +75,8 @@ def action(operation: str, change: str) -> str:
     runs = next(room.runs for room in rooms().values() if room.runs and room.runs.kind == kind)
     by_state = {"requested": runs.begins.action, "inflight": runs.inflight.action}
     return by_state.get(state) or publication_actions(kind.name)[-1].name
+
+
+def changes_of_actions(operation: str, seen: Iterable[str]) -> Mapping[str, int]:
+    """Return how many changes of an operation each action of the model stands for."""
+    return Counter(action(operation, change) for change in seen)

@@ -94,7 +94,7 @@ class _Stage:
         return len(self.ends) < len(self._cast.actors)
 
     def enabled(self, faults: Mapping[tuple[str, int], str]) -> list[Step]:
-        """Return the next step of each actor that does not wait for a lock."""
+        """Return the next step of each actor that does not wait for a lock, with its call as an argument."""
         for actor in self._cast.actors:
             if actor in self.ends or actor in self._waiting:
                 continue
@@ -105,11 +105,14 @@ class _Stage:
                 self._waiting[actor] = found["call"]
             elif found:
                 self.ends[actor] = found
-        return [Step(actor, faults.get((actor, self._taken[actor]), CALL)) for actor in self._waiting]
+        return [
+            Step(actor, faults.get((actor, self._taken[actor]), CALL), (("call", call),))
+            for actor, call in self._waiting.items()
+        ]
 
     def take(self, step: Step) -> None:
         actor = step.actor
-        self.steps.append(step)
+        self.steps.append(Step(actor, step.action))
         self.calls.append(self._waiting[actor])
         if step.action == STALLS:
             if actor in self._beats and self._beats[actor].exists():

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import groupby
@@ -138,7 +138,9 @@ def save(folder: Path, seed: int, played: Played, wrong: str) -> Path:
     return path
 
 
-def load(given: Mapping[str, Any]) -> tuple[Cast, tuple[Step, ...]]:
+def load(path: Path) -> tuple[Cast, tuple[Step, ...]]:
+    """Return the cast and the steps of a run."""
+    given = json.loads(path.read_text("utf-8"))
     actors = {actor: (method, arguments) for actor, (method, arguments) in given["actors"].items()}
     steps = tuple(Step(actor, action) for actor, action, count in given["steps"] for _ in range(count))
     return Cast(given["before"], given["mode"], actors), steps
@@ -173,7 +175,7 @@ def main(arguments: list[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(Path(folder))
         if args.replay:
-            _, found = again(tables, *load(json.loads(args.replay.read_text("utf-8"))))
+            _, found = again(tables, *load(args.replay))
             print(found)
             return int(found != RIGHT)
         wrong = soak(tables, args.file, args.histories, 60 * args.minutes, args.runs)

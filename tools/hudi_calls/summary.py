@@ -11,7 +11,8 @@ from typing import Any
 
 from ..markdown import table
 from ..peers.hudi.release import NEWEST
-from .labels import CHANGES, action, seen_by_others
+from .labels import CHANGES, changes_of_actions, seen_by_others
+from .soak import STATE, State
 from .tables import kinds
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -25,51 +26,61 @@ stops before each put, rename, list, stat, get and delete of an actor. The call 
 - `end`: the actor ends before the call. All its later calls are refused.
 - `tear`: the actor ends in the middle of a put, and half of the file is there. Other puts are atomic.
 - `fail`: the store answers this call with an error, once. The client lives on.
+- `stall`: the actor waits before the call, and its heartbeat looks expired. Another client cleans until it has ended
+  or waits for the lock. Then the actor goes on.
 
 `python -m tools.hudi_calls FILE` let the faults happen at each call of Hudi 1.2.0. Then three judges looked: Hudi's
 reader, `nbcc validate`, and Hudi's recovery (a clean after the heartbeats have expired, a pending compaction resumed,
-one more write). The table has one file group and no metadata table.
+one more write; after a fault in an archive one more archive). Tables with the same files are judged once. A table
+has one file group and no metadata table.
+"""
+STALLED = """
+After a stall the same judges look when both actors have ended.
 """
 PLAYED = """
-## Two operations at once
+## Random histories
 
-Two operations were interleaved at their calls at random, with few switches. The rows of each history were compared with
-the merge of both, and `nbcc validate` judged the table.
+One to three writers and up to two services (a compaction, a clean, a rollback, an archive) are interleaved at their
+calls. Of each history the table, concurrency mode, actors, schedule and up to two faults (`end`, `fail`, `stall`) are
+drawn. Rows must be the merge of the completed writes. A success must be a completed write, and only a fault or a
+conflict may cause an error. An optimistic writer must not complete if another one has completed since its inflight
+instant. Then the judges of the faults look.
 """
 MAPPED = """
 ## What other actors see of the calls
 
-A call changes the table for others if it creates or deletes an instant or a data file. Each action of the model stands
-for one such call of the recorded runs, or for as many as the table says.
+A call changes the table for others if it creates or deletes an instant, a data file or the version of the archive. The
+actions of the model are computed from the recorded calls. An action of several such calls is one step in the model, and
+others can act in between on Hudi; [what is not modelled](../specs/boundary.md) names each of them.
 """
 READ_BEFORE = """
-Between two of these calls Hudi lists, reads, and puts temporary files, markers and heartbeats. The heartbeat is put
-before the requested instant. A failed instant is removed by two deletes, inflight first: the model has one step.
+Before each of these calls Hudi lists, reads, and puts temporary files, markers and heartbeats. The heartbeat is put
+before the requested instant.
 """
 
 
 def summary(seen: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the figures: the calls of each operation, what others see, the verdict of each judge, and the histories of
-    each pair.
-    """
+    """Return the figures: the calls of each operation, what others see, and the verdict of each judge."""
     points = list(seen)
     calls = {each["operation"]: each["calls"] for each in points if "calls" in each}
     operations = {
-        name: {"calls": kinds(taken), "seen": list(seen_by_others(taken)), "faults": dict(_faults(name, points))}
+        name: {
+            "calls": kinds(taken),
+            "seen": list(seen_by_others(taken)),
+            "faults": dict(_faults(name, points)),
+            "stalls": dict(Counter(map(outcome, (each for each in points if _stalled(name, each))))),
+        }
         for name, taken in calls.items()
     }
-    pairs: dict[str, Any] = {}
-    for each in points:
-        if "verdict" in each:
-            pair = pairs.setdefault(each["operation"], {"histories": 0, "switches": 0, "verdicts": {}})
-            pair["histories"] += 1
-            pair["switches"] += each["switches"]
-            pair["verdicts"][each["verdict"]] = pair["verdicts"].get(each["verdict"], 0) + 1
-    return {"format": 1, "release": NEWEST, "operations": operations, "pairs": pairs}
+    return {"format": 1, "release": NEWEST, "operations": operations}
+
+
+def _stalled(name: str, seen: Mapping[str, Any]) -> bool:
+    return seen["operation"] == name and seen.get("fault") == "stall"
 
 
 def _faults(name: str, points: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, dict[str, Any]]]:
-    of_name = [each for each in points if each["operation"] == name and "fault" in each]
+    of_name = [each for each in points if each["operation"] == name and each.get("fault", "stall") != "stall"]
     for fault in dict.fromkeys(each["fault"] for each in of_name):
         mine = [each for each in of_name if each["fault"] == fault]
         counts = {judge: dict(Counter(each[judge] for each in mine)) for judge in ("validate", "recovery")}
@@ -77,9 +88,9 @@ def _faults(name: str, points: Iterable[Mapping[str, Any]]) -> Iterator[tuple[st
 
 
 def outcome(seen: Mapping[str, Any]) -> str:
-    """Return which rows a reader sees, and whether a caller that lives got an error."""
-    answer = "" if seen["fault"] != "fail" else "success, " if seen["completed"] else "error, "
-    return f"{answer}{seen['left']}"
+    """Return what a reader sees or the verdict of a stall, and whether a caller that lives got an error."""
+    answer = "" if seen["fault"] not in ("fail", "stall") else "success, " if seen["completed"] else "error, "
+    return f"{answer}{seen.get('left') or seen['verdict']}"
 
 
 def text(figures: Mapping[str, Any]) -> str:
@@ -93,30 +104,40 @@ def load() -> dict[str, Any]:
 
 def page(figures: Mapping[str, Any]) -> str:
     """Return the page as Markdown."""
-    calls, faults, mapped = [], [], []
+    calls, faults, stalls, mapped = [], [], [], []
     for name, each in figures["operations"].items():
         changes = sum(count for kind, count in each["calls"].items() if kind in CHANGES)
         calls.append([name, sum(each["calls"].values()), changes, _words(each["calls"])])
         for fault, found in each["faults"].items():
             judged = (_words(found[judge]) for judge in ("left", "validate", "recovery"))
             faults.append([name, f"`{fault}`", found["points"], *judged])
-        actions = Counter(action(name, change) for change in each["seen"])
-        mapped += [[name, one, count] for one, count in actions.items()]
-    pairs = [
-        [name, each["histories"], each["switches"], _words(each["verdicts"])] for name, each in figures["pairs"].items()
-    ]
+        stalls.append([name, sum(each["stalls"].values()), _words(each["stalls"])])
+        mapped += [[name, one, count] for one, count in changes_of_actions(name, each["seen"]).items()]
     titles = ("Hudi's reader sees the rows", "`nbcc validate`", "after recovery")
     tables = (
         table(("operation", "calls", "of them changes", "by kind"), calls),
         ("",),
         table(("operation", "fault", "calls", *titles), faults),
-        (PLAYED,),
-        table(("pair", "histories", "switches", "verdict"), pairs),
+        (STALLED,),
+        table(("operation", "stalls", "answer to the actor, and verdict"), stalls),
+        (PLAYED, *played(), ""),
         (MAPPED,),
         table(("operation", "action of the model", "calls"), mapped),
         (READ_BEFORE,),
     )
     return "\n".join((HEAD, *chain.from_iterable(tables)))
+
+
+def played() -> Iterator[str]:
+    """Yield what the random histories have shown so far."""
+    state = State.load(STATE)
+    yield (
+        f"So far {state.histories:,} histories: {state.calls:,} calls, {state.switches:,} switches, {state.faults:,} "
+        f"faults, {state.seconds / max(1, state.histories):.1f} s for one."
+    )
+    yield ""
+    rows = [[mode, sum(counts.values()), _words(counts)] for mode, counts in sorted(state.verdicts.items())]
+    yield from table(("mode", "histories", "verdicts: right, or a finding"), rows)
 
 
 def _words(counts: Mapping[str, int]) -> str:

@@ -67,6 +67,7 @@ class Tables:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.hudi = process(folder)
+        self.judged: dict[tuple[Any, ...], dict[str, str]] = {}
         self._made = 0
 
     def prepared(self, name: str) -> Path:
