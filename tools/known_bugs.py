@@ -17,7 +17,7 @@ from .markdown import table
 
 FATES: Final = ("mutant", "protocol", "run", "reason")
 SPECS: Final = files("nbcc") / "specs"
-NOT_RUN: Final = "not run"
+NOT_RUN: Final = "not run: "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

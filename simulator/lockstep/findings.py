@@ -29,6 +29,7 @@ NEWEST: Final = "Apache Hudi 1.2.0"
 HUDI_RS: Final = "hudi-rs 0.5.0"
 SYSTEMS: Final = {
     "hudi-1.2.0": (NEWEST, f"{NEWEST} on Spark, non-blocking concurrency control, MERGE_ON_READ, bucket index"),
+    "hudi-1.2.0-occ": (NEWEST, f"{NEWEST} on Spark, optimistic concurrency control, MERGE_ON_READ, bucket index"),
     "hudi-rs-0.5.0": (HUDI_RS, f"{HUDI_RS}, reading a table that nbcc writes: MERGE_ON_READ, bucket index"),
 }
 """Protocol that describes a system -> the name of the system, and how it was run."""

@@ -14,6 +14,7 @@ from tools.hudi_calls.play import Played, play
 from tools.hudi_calls.tables import OPERATIONS, Tables
 
 END = ""
+ONE = "one call"
 
 
 class Script:
@@ -29,9 +30,9 @@ class Script:
         ready = {step.actor: step for step in enabled}
         while self._left:
             actor, stop = self._left[0]
-            if actor in ready and stop in FAULTS:
+            if actor in ready and stop in (ONE, *FAULTS):
                 self._left.pop(0)
-                return Step(actor, stop)
+                return Step(actor, CALL if stop == ONE else stop)
             if actor in ready and stop != named(str(dict(ready[actor].args)["call"])):
                 return ready[actor]
             self._left.pop(0)  # the actor has come there, has ended, or waits for the lock
