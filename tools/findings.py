@@ -87,7 +87,7 @@ def page(finding: Finding) -> str:
     lines = [
         f"# {finding.title}",
         "",
-        f"{_SYSTEM}{SYSTEMS[finding.protocol][1]}",
+        f"{_SYSTEM}{SYSTEMS[finding.protocol][1].replace('non-blocking', finding.concurrency)}",
         f"- promises broken: {', '.join(finding.breaks) or 'none; a requested operation is not done'}",
         *([f"- option of the protocol `{finding.protocol}`: `{finding.rule}`"] if finding.rule else []),
         f"- public issue: {finding.issue}",

@@ -29,7 +29,6 @@ NEWEST: Final = "Apache Hudi 1.2.0"
 HUDI_RS: Final = "hudi-rs 0.5.0"
 SYSTEMS: Final = {
     "hudi-1.2.0": (NEWEST, f"{NEWEST} on Spark, non-blocking concurrency control, MERGE_ON_READ, bucket index"),
-    "hudi-1.2.0-occ": (NEWEST, f"{NEWEST} on Spark, optimistic concurrency control, MERGE_ON_READ, bucket index"),
     "hudi-rs-0.5.0": (HUDI_RS, f"{HUDI_RS}, reading a table that nbcc writes: MERGE_ON_READ, bucket index"),
 }
 """Protocol that describes a system -> the name of the system, and how it was run."""
@@ -45,7 +44,7 @@ class Finding:
     recorded under `protocol` demonstrates the finding. If the model cannot show the finding, `test` names a test that
     demonstrates it. In this case, `steps`, `expected` and `actual` describe the behaviour in words. `rule` is the
     protocol option that causes the behaviour. `read` is the query whose result demonstrates the finding. `seen` maps
-    each release of the system to the behaviour observed there.
+    each release of the system to the behaviour observed there. `concurrency` is the mode of the writers.
     """
 
     name: str
@@ -62,6 +61,7 @@ class Finding:
     expected: str = ""
     actual: str = ""
     steps: str = ""
+    concurrency: str = "non-blocking"
 
     @property
     def path(self) -> Path:

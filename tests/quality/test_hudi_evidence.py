@@ -81,11 +81,11 @@ def test_what_is_no_evidence(test: str, why: str) -> None:
     assert why in unfit(test)
 
 
-@pytest.mark.parametrize("said", [{"on_hudi": "not run"}, {"on_hudi": "not run: x", "seen_on_hudi": "t"}])
-def test_what_a_report_says_of_hudi_has_a_test_or_was_not_run(said: dict[str, str]) -> None:
+@pytest.mark.parametrize("given", [{"on_hudi": "not run"}, {"on_hudi": "not run: x", "seen_on_hudi": "t"}])
+def test_what_a_report_says_of_hudi_has_a_test_or_was_not_run(given: dict[str, str]) -> None:
     report = {"title": "x", "url": "u", "promises": [], "reason": "r", "of_users": True}
     with pytest.raises(ValueError, match="names a test in seen_on_hudi, or begins 'not run: '"):
-        from_mapping({**report, **said})
+        from_mapping({**report, **given})
     assert from_mapping({**report, "on_hudi": "not run: why"})
 
 

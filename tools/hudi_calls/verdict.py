@@ -38,7 +38,7 @@ def _wrong(tables: Tables, path: Path, played: Played) -> Iterator[str]:
             yield f"{actor} succeeded, and its write is not completed"
         if "error" in end and not _expected(played, actor, end["error"]):
             yield f"error of {actor}: {end['error']}"
-    yield from _missed_conflicts(played)
+    yield from missed_conflicts(played)
     try:
         rows = tables.snapshot(path)
     except PeerRefused as error:
@@ -61,7 +61,7 @@ def _expected(played: Played, actor: str, error: str) -> bool:
     return played.cast.mode.startswith("optimistic") and any(reason in error for reason in REFUSALS)
 
 
-def _missed_conflicts(played: Played) -> Iterator[str]:
+def missed_conflicts(played: Played) -> Iterator[str]:
     """Two optimistic writers of one file group: neither may complete between the inflight instant of the other one and
     its completion.
     """
@@ -119,7 +119,13 @@ def validated(path: Path) -> str:
 
 
 EXPLAINED = (
-    (r"error of w\d: .*IOException occurs during checking marker file conflict", "early-detection-fails-on-a-marker"),
+    (r"error of s\d: .*Index -1 out of bounds", "archive-before-the-first-clean"),
+    (r"error of [sb]\d: .*Could not delete instant", "second-rollback-of-one-write"),
+    (r"(error of s\d|after recovery error): .*NumberFormatException", "manifest-of-a-dead-archiver"),
+    (
+        r"error of w\d: .*IOException occurs during checking marker file conflict",
+        "early-detection-fails-by-a-removed-folder",
+    ),
 )
 """Verdicts of known findings: a pattern, and the name of the finding."""
 

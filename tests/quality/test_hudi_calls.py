@@ -1,0 +1,62 @@
+"""Hudi's storage calls: what does not fit the model is a line of the boundary, and what is wrong has a finding."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from nbcc.model import Step
+from nbcc.model.mechanisms import actions
+from nbcc.simulator.lockstep.findings import names
+from tools.hudi_calls.cast import CALL, Cast, draw_cast, writer
+from tools.hudi_calls.labels import changes_of_actions
+from tools.hudi_calls.play import Ordered, Played
+from tools.hudi_calls.summary import load
+from tools.hudi_calls.verdict import EXPLAINED, explained, missed_conflicts
+
+BOUNDARY = (Path(__file__).parents[2] / "specs" / "boundary.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("operation", load()["operations"])
+def test_each_action_of_several_calls_is_in_the_boundary(operation: str) -> None:
+    counts = changes_of_actions(operation, load()["operations"][operation]["seen"])
+    assert counts.keys() <= actions().keys()
+    assert [action for action, count in counts.items() if count > 1 and f"`{action}`" not in BOUNDARY] == []
+
+
+def test_each_verdict_that_is_explained_names_a_finding() -> None:
+    assert {name for _, name in EXPLAINED} <= {*names()}
+    played = Played(Cast("upsert", "non-blocking", {}), (), (), {}, {}, {})
+    assert explained(played, "right") == "right"
+    assert explained(played, "rows {} instead of {'a1': 'x0'}") == ""
+
+
+def test_a_seed_draws_one_cast() -> None:
+    drawn = [draw_cast(Random(seed).randrange) for seed in range(200)]
+    assert drawn == [draw_cast(Random(seed).randrange) for seed in range(200)]
+    assert all(len(cast.actors) > 1 and cast.writers for cast, _ in drawn)
+
+
+def test_a_reader_sees_the_highest_ordering_of_the_completed_writes() -> None:
+    cast = Cast("upsert", "non-blocking", {"w1": writer("w1", 3), "w2": writer("w2", 2)})
+    assert cast.rows(set()) == {"a1": "x0", "a2": "y0"}
+    assert cast.rows({"w2"}) == {"a1": "by w2", "a2": "y0", "b2": "of w2"}
+    assert cast.rows({"w1", "w2"}) == {"a1": "by w1", "a2": "y0", "b1": "of w1", "b2": "of w2"}
+
+
+@pytest.mark.parametrize(("mode", "missed"), [("optimistic", 1), ("non-blocking", 0)])
+def test_a_commit_during_an_optimistic_write_is_a_conflict(mode: str, missed: int) -> None:
+    cast = Cast("upsert", mode, {"w1": writer("w1", 2), "w2": writer("w2", 3)})
+    overlapping = Played(cast, (), (), {}, {"w1": 3, "w2": 1}, {"w1": 9, "w2": 5})
+    assert len([*missed_conflicts(overlapping)]) == missed
+    assert not [*missed_conflicts(overlapping._replace(started={"w1": 6, "w2": 1}))]
+
+
+def test_recorded_steps_of_an_actor_without_a_call_are_left_out() -> None:
+    order = Ordered([Step("w1", CALL), Step("w2", CALL), Step("w1", CALL)])
+    only_w1 = [Step("w1", CALL)]
+    both = [*only_w1, Step("w2", CALL)]
+    chosen = [order.next(len, ready) for ready in (both, only_w1, both)]
+    assert [step and step.actor for step in chosen] == ["w1", "w1", "w1"]
