@@ -16,7 +16,7 @@ from tests.builders.hudi_calls import END, ONE, Script, named, scripted
 from tools.hudi_calls.cast import EARLY, FILE_LOCK, STALLS, Cast, writer
 from tools.hudi_calls.play import Played, play
 from tools.hudi_calls.tables import NEW, OLD, Tables
-from tools.hudi_calls.verdict import RIGHT, judged_recovery
+from tools.hudi_calls.verdict import RIGHT, judged_recovery, validated
 from tools.peers.hudi.release import NEWEST
 
 WRITERS = {"w1": writer("w1", 2), "w2": writer("w2", 3)}
@@ -63,6 +63,16 @@ def test_a_live_writer_whose_heartbeat_expired_is_rolled_back(tables: Tables) ->
         played = scripted(tables, path, "upsert", {"w1": "upsert", "s9": "clean"}, *parts)
         assert "FileNotFoundException" in errors(played)["w1"]
         assert (tables.snapshot(path), instants(path, ".rollback")) == (OLD, 1)
+
+
+def test_a_writer_that_stalls_before_its_inflight_instant_commits_after_its_rollback(tables: Tables) -> None:
+    with tables.copy("upsert") as path:
+        parts = (("w1", "rename deltacommit inflight"), ("w1", STALLS), ("s9", END), ("w1", END))
+        played = scripted(tables, path, "upsert", {"w1": "upsert", "s9": "clean"}, *parts)
+        assert not errors(played)
+        assert (instants(path, ".rollback"), instants(path, ".deltacommit")) == (1, 2)
+        assert tables.snapshot(path) == NEW
+        assert validated(path).startswith("BROKEN")
 
 
 def test_a_clean_removes_the_inflight_instant_of_a_commit_that_completes_meanwhile(tables: Tables) -> None:

@@ -27,7 +27,7 @@ def test_each_action_of_several_calls_is_in_the_boundary(operation: str) -> None
 
 
 def test_each_verdict_that_is_explained_names_a_finding() -> None:
-    assert {name for _, name in EXPLAINED} <= {*names()}
+    assert {name for _, name, _ in EXPLAINED} <= {*names()}
     played = Played(Cast("upsert", "non-blocking", {}), (), (), {}, {}, {})
     assert explained(played, "right") == "right"
     assert explained(played, "rows {} instead of {'a1': 'x0'}") == ""

@@ -1,7 +1,8 @@
-"""Apache Hudi at each of its storage calls: records the calls of its operations, and ends an operation at each of them.
+"""Apache Hudi at each of its storage calls: a fault at each call of an operation, and random histories.
 
-`python -m tools.hudi_calls FILE` writes what was seen to a JSON file. It needs the environment of `make interop`, and a
-`javac` for the classes that stop before each call (tools/peers/hudi/java).
+`python -m tools.hudi_calls FILE` writes what faults leave to a JSON file, `python -m tools.hudi_calls.soak` plays histories.
+Both need the environment of `make interop`, and a `javac` for the classes that stop before each call
+(tools/peers/hudi/java).
 """
 
 from __future__ import annotations

@@ -15,6 +15,7 @@ from pathlib import Path
 from nbcc.simulator.cli.main import run as nbcc
 from nbcc.simulator.lockstep.peers.process import PeerRefused
 
+from .cast import STALLS
 from .play import Played
 from .tables import LATER, Operation, Tables, row
 
@@ -119,17 +120,17 @@ def validated(path: Path) -> str:
 
 
 EXPLAINED = (
-    (r"error of s\d: .*Index -1 out of bounds", "archive-before-the-first-clean"),
-    (r"error of [sb]\d: .*Could not delete instant", "second-rollback-of-one-write"),
-    (r"(error of s\d|after recovery error): .*NumberFormatException", "manifest-of-a-dead-archiver"),
-    (
-        r"error of w\d: .*IOException occurs during checking marker file conflict",
-        "early-detection-fails-by-a-removed-folder",
-    ),
+    (r"error of s\d: .*Index -1 out of bounds", "archive-before-the-first-clean", ""),
+    (r"error of [sb]\d: .*Could not delete instant", "second-rollback-of-one-write", ""),
+    (r"(error of s\d|after recovery error): .*NumberFormatException", "manifest-of-a-dead-archiver", ""),
+    (r"error of w\d: .*checking marker file conflict", "early-detection-fails-by-a-removed-folder", ""),
+    (r"validate: BROKEN", "stalled-write-commits-after-its-rollback", STALLS),
 )
-"""Verdicts of known findings: a pattern, and the name of the finding."""
+"""Verdicts of known findings: a pattern, the name of the finding, and a fault of a writer that it needs."""
 
 
 def explained(played: Played, found: str) -> str:
     """Return `right`, the finding that explains a verdict, or an empty text."""
-    return RIGHT if found == RIGHT else next((name for pattern, name in EXPLAINED if re.match(pattern, found)), "")
+    faults = {"", *(fault for actor in played.cast.writers for fault in played.faulty(actor))}
+    fits = (name for pattern, name, fault in EXPLAINED if fault in faults and re.match(pattern, found))
+    return RIGHT if found == RIGHT else next(fits, "")
