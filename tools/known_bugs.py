@@ -84,8 +84,8 @@ def page(found: Sequence[Kill]) -> str:
         "",
         f"## {len(reports)} reports of users of several writers",
         "",
-        f"{seen} were seen on Apache Hudi 1.2.0; the page of a [finding](findings/README.md) has the steps. The steps of",
-        f"{tried} others were run on it, and a test has what it did.",
+        f"{seen} were seen on Apache Hudi 1.2.0; the page of a [finding](findings/README.md) has the steps.",
+        f"{tried} others were run on it without the bug, or cannot run there; a test shows it.",
         "",
     ]
     head = ("report", "promises", "what shows it in the model; or why nothing does")
