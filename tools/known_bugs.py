@@ -85,7 +85,7 @@ def page(found: Sequence[Kill]) -> str:
         f"## {len(reports)} reports of users of several writers",
         "",
         f"{seen} were seen on Apache Hudi 1.2.0; the page of a [finding](findings/README.md) has the steps.",
-        f"{tried} others were run on it without the bug, or cannot run there; a test shows it.",
+        f"Of {tried} others a test shows what Hudi does, or that it cannot run the steps.",
         "",
     ]
     head = ("report", "promises", "what shows it in the model; or why nothing does")

@@ -75,15 +75,23 @@ def test_a_writer_that_stalls_before_its_inflight_instant_commits_after_its_roll
         assert validated(path).startswith("BROKEN")
 
 
-def test_a_clean_removes_the_inflight_instant_of_a_commit_that_completes_meanwhile(tables: Tables) -> None:
+def test_a_clean_that_two_clients_run_completes_twice(tables: Tables) -> None:
+    with tables.copy("clean") as path:
+        parts = (("s1", "put clean inflight"), ("s1", ONE), ("s9", END), ("s1", END))
+        played = scripted(tables, path, "clean", {"s1": "clean", "s9": "clean"}, *parts)
+        assert not errors(played)
+        assert (instants(path, ".clean.requested"), instants(path, ".clean")) == (1, 2)
+        assert validated(path).startswith("BROKEN")
+
+
+def test_a_clean_undoes_the_commit_for_whose_lock_it_waits(tables: Tables) -> None:
     """The clean has listed the pending write, waits for the lock, and plans without another look."""
     with tables.copy("upsert") as path:
-        parts = (("w1", "rename deltacommit completed"), ("w1", STALLS), ("s9", END), ("w1", END), ("s9", END))
+        parts = (("w1", "rename deltacommit completed"), ("w1", STALLS), ("s9", END), ("w1", ONE), ("s9", END))
         played = scripted(tables, path, "upsert", {"w1": "upsert", "s9": "clean"}, *parts)
         assert not errors(played)
-        assert (instants(path, ".rollback"), instants(path, ".deltacommit")) == (1, 2)
-        assert instants(path, ".deltacommit.inflight") == 1  # that of the first write of the table
-        assert tables.snapshot(path) == NEW
+        assert "w1" in played.completed
+        assert (tables.snapshot(path), instants(path, ".rollback")) == (OLD, 1)
 
 
 def test_a_manifest_of_a_dead_archiver_fails_later_archives(tables: Tables) -> None:

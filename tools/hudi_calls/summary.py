@@ -14,6 +14,7 @@ from ..peers.hudi.release import NEWEST
 from .labels import CHANGES, changes_of_actions, seen_by_others
 from .soak import STATE, State
 from .tables import kinds
+from .verdict import without_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
 FIGURES = ROOT / "specs" / "hudi-calls.json"
@@ -83,7 +84,9 @@ def _faults(name: str, points: Iterable[Mapping[str, Any]]) -> Iterator[tuple[st
     of_name = [each for each in points if each["operation"] == name and each.get("fault", "stall") != "stall"]
     for fault in dict.fromkeys(each["fault"] for each in of_name):
         mine = [each for each in of_name if each["fault"] == fault]
-        counts = {judge: dict(Counter(each[judge] for each in mine)) for judge in ("validate", "recovery")}
+        counts = {
+            judge: dict(Counter(without_numbers(each[judge]) for each in mine)) for judge in ("validate", "recovery")
+        }
         yield fault, {"points": len(mine), "left": dict(Counter(map(outcome, mine))), **counts}
 
 

@@ -29,7 +29,12 @@ REFUSALS = ("HoodieWriteConflictException", "EarlyConflictDetectionException")
 def verdict(tables: Tables, path: Path, played: Played) -> str:
     """Return `right`, or the first thing that is wrong after a history, without its numbers."""
     found = next(_wrong(tables, path, played), RIGHT)
-    return re.sub(r"[0-9a-f]{8}-[-0-9a-f]{27}|\d{4,}", "N", found).replace(str(path), "")
+    return without_numbers(found).replace(str(path), "")
+
+
+def without_numbers(text: str) -> str:
+    """Return a text without the instants and random names of one run."""
+    return re.sub(r"[0-9a-f]{8}-[-0-9a-f]{27}|\d{4,}", "N", text)
 
 
 def _wrong(tables: Tables, path: Path, played: Played) -> Iterator[str]:
@@ -116,7 +121,8 @@ def validated(path: Path) -> str:
     if not text.getvalue().strip():
         return f"exit code {code}"
     answer = json.loads(text.getvalue())
-    return ": ".join(filter(None, (answer["verdict"], answer["because"])))
+    broken = (each["rule"] for each in answer.get("diagnostics", ()) if each["gravity"] == answer["verdict"])
+    return " ".join(filter(None, (answer["verdict"], answer["because"], *broken)))
 
 
 EXPLAINED = (
@@ -124,7 +130,9 @@ EXPLAINED = (
     (r"error of [sb]\d: .*Could not delete instant", "second-rollback-of-one-write", ""),
     (r"(error of s\d|after recovery error): .*NumberFormatException", "manifest-of-a-dead-archiver", ""),
     (r"error of w\d: .*checking marker file conflict", "early-detection-fails-by-a-removed-folder", ""),
-    (r"validate: BROKEN", "stalled-write-commits-after-its-rollback", STALLS),
+    (r"validate: BROKEN undone-and-completed", "stalled-write-commits-after-its-rollback", STALLS),
+    (r"validate: BROKEN completed-twice", "clean-completed-twice", ""),
+    (r"rows .* instead of", "clean-undoes-a-commit", STALLS),
 )
 """Verdicts of known findings: a pattern, the name of the finding, and a fault of a writer that it needs."""
 
