@@ -8,6 +8,7 @@ snapshot the first snapshot of a process at 100,000 commits, through a state che
 stores   1 to 16 writers on one table in an object store that answers after 20 ms, in each mode of nbcc, and Hudi
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 memory   a file group of 20 million rows, merged by Python workers that may hold 512 MiB
+resize   a table of 8 GB from 4 to 16 buckets while two writers and a reader run: pauses, rows, memory
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
 streams  rows a second of a copy by streams and of a rate source, nbcc and Hudi
 workload the workload simulation compared with real writers, after a calibration on this machine
@@ -31,6 +32,7 @@ from . import (
     memory,
     reads,
     requests,
+    resizes,
     scale,
     search,
     stores,
@@ -41,8 +43,8 @@ from . import (
 )
 
 KINDS = (
-    "compare", "writers", "requests", "stores", "reads", "memory", "scale", "search", "snapshot", "streams", "tlc",
-    "workload",
+    "compare", "writers", "requests", "stores", "reads", "memory", "resize", "scale", "search", "snapshot", "streams",
+    "tlc", "workload",
 )  # fmt: skip
 ROWS = 1_000_000
 
@@ -95,9 +97,10 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "reads":
         result = {**reads.run(folder, options.rows), "checksums": checksums.run(folder, options.rows // 5)}
         table = f"{reads.text(result)}\n\n{checksums.text(result['checksums'])}"
-    elif kind == "memory":
-        result = memory.run(folder, memory.ROWS // 20 if options.quick else memory.ROWS)
-        table = memory.text(result)
+    elif kind in ("memory", "resize"):
+        module = memory if kind == "memory" else resizes
+        result = module.run(folder, module.ROWS // 20 if options.quick else module.ROWS)
+        table = module.text(result)
     elif kind == "snapshot":
         result = first_snapshot.run(folder, (1_000,) if options.quick else first_snapshot.HISTORIES)
         table = first_snapshot.text(result)

@@ -3,8 +3,9 @@
 Any process may run a pending plan. A late log completes after the plan's requested time K in an old file group. Under
 the lock, the resize looks for late logs that it has not copied. If there are some, it releases the lock, copies them
 into the new file groups as logs of instant K, and tries again; otherwise it completes. So the new file groups hold
-exactly what completed before the resize. If writers are fast, each round finds late logs again. So after `ROUNDS`
-rounds the resize copies the last ones under the lock: a writer waits at most for the copies of one round.
+exactly what completed before the resize. A round copies what completes during the round before, so rounds shrink while
+copies are faster than writers. Once `ROUNDS` rounds have not sufficed and rounds no longer shrink, the resize copies
+the last late logs under the lock: a writer waits at most for the copies of one round.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from math import inf
 from typing import Final
 
 from ..config import TableConfig
@@ -30,7 +32,10 @@ from ..writes.commits import resize_commit
 from ..writes.mapping import move_tasks, put_partitions
 
 ROUNDS: Final = 5
-"""How often a resize tries to complete before it copies late logs under the lock."""
+"""How often a resize at least tries to complete before it copies late logs under the lock."""
+
+SHRINKS: Final = 0.75
+"""A round shrinks if its late logs have at most this share of the bytes of the round before."""
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
@@ -67,15 +72,17 @@ class _Resize:
         self._copied, self._version = requested, TOMBSTONES
 
     def run(self) -> Instant:
-        done = self._put(self._bases)
-        for _ in range(ROUNDS):
-            if done is not None:
-                return done
+        done, rounds, size = self._put(self._bases), 0, inf
+        while done is None:
             try:
                 return self._complete(self._context)
             except LateLogs as found:
                 done = self._put(partial(self._copies, found.late))
-        return done or self._last_round()
+                rounds, before, size = rounds + 1, size, found.late.size
+                # A fixed number of rounds would leave minutes of copies to the lock after a long first round.
+                if done is None and rounds >= ROUNDS and size > SHRINKS * before:
+                    return self._last_round()
+        return done
 
     def _last_round(self) -> Instant:
         """Copy under the lock what has completed since the last round, and complete the resize."""

@@ -32,6 +32,11 @@ class FilesToCopy(NamedTuple):
     def groups(self) -> frozenset[Group]:
         return frozenset((partition, file_id) for partition, file_id, _ in self.files)
 
+    @property
+    def size(self) -> int:
+        """The bytes of the files."""
+        return sum(file.size or 0 for _, _, file in self.files)
+
 
 class LateLogs(LeavesLock):
     """Raised under the lock by a resize that has late files to copy."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import pyarrow as pa
@@ -85,6 +86,33 @@ def test_a_resize_completes_although_a_write_completes_in_every_round(tmp_path: 
     busy.resize(3)
     assert written[0] >= ROUNDS
     assert with_value(table, "new") == {f"n{number + 1}" for number in range(written[0])}
+
+
+def test_a_resize_takes_no_lock_to_copy_while_its_rounds_shrink(tmp_path: Path) -> None:
+    """A writer writes half as many rows in each round, for more than `ROUNDS` rounds."""
+    table = make_table(tmp_path / "t", buckets=1)
+    table.upsert(table_of(SCHEMA, *ROWS))
+    counts, under_lock = [2**number for number in range(13, 4, -1)], list[str]()
+
+    class Slowing(Hooked):
+        def _reached(self, verb: str, path: str) -> None:
+            super()._reached(verb, path)
+            lock = table.context.lock
+            if verb == "put" and "00000000-0001-" in path and path.startswith("part="):
+                if not lock.try_acquire():
+                    under_lock.append(path)
+                    return
+                lock.release()
+                if counts:
+                    keys = (f"n{number}" for number in range(counts.pop(0)))
+                    table.upsert(table_of(SCHEMA, *((key, "p", 2, token_hex(32)) for key in keys)))
+
+    rounds = len(counts)
+    assert rounds > ROUNDS
+    Table(_with(table.context, Slowing(table.context.storage)), table.config).resize(2)
+    assert not counts
+    assert not under_lock
+    assert len(state(table.snapshot())) == len(ROWS) + 2**13
 
 
 def test_a_late_delete_is_copied(tmp_path: Path) -> None:
