@@ -113,6 +113,8 @@ def _slices(
     files = _files(storage, timeline, commits, rules, as_of, with_absent)
     hidden = replaced_groups(timeline, commits, rules, as_of)
     plans = pending_plans(timeline, commits, rules, as_of)
+    if hidden:  # a plan for a replaced group may stay pending; its slice would have no file
+        plans = {group: barriers for group, barriers in plans.items() if group not in hidden}
     return build_slices((file for file in files if (file.partition, file.file_id) not in hidden), plans, rules)
 
 

@@ -23,7 +23,7 @@ from ..timeline import Instant, Timeline
 from ..timeline.history import Active
 from ..timeline.resize_plans import CLUSTERING, ResizePlan, resizes
 from .attempts import delete_own_files
-from .commit_protocol import LeavesLock, complete, undo_on_error
+from .commit_protocol import LeavesLock, complete, publication_conflict, undo_on_error
 
 
 class OtherMapping(LeavesLock):
@@ -135,7 +135,13 @@ def complete_in_groups(
             )  # fmt: skip
         except OtherMapping as other:
             with undo_on_error(context, requested, action):
-                files = moved(context, config, requested, files, other.generation)
+                try:
+                    files = moved(context, config, requested, files, other.generation)
+                except Exception as error:  # Spark wraps the error of a missing log
+                    # A rollback deletes the logs of a writer that it takes for dead: they are not missing.
+                    if undone := publication_conflict(context, context.active(), requested, action):
+                        raise undone from error
+                    raise
 
 
 Source = tuple[str, str, LogInput | BaseInput]

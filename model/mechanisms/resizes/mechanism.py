@@ -37,6 +37,7 @@ from ...world import World
 from ..cleaning.mechanism import CLEANER
 from ..cleaning.rules import Cleans
 from ..crashes import Crashes
+from ..rollback.heartbeat import NOT_GIVEN_UP, renewing
 from ..rollback.rollbacker import ROLLBACKER
 from ..rollback.rules import Failures
 from .rules import (
@@ -56,6 +57,8 @@ RESIZER = Kind(name="resizer", prefix="resize", first=PlanRunner(), service=True
 
 LIMITS: tuple[type[Limits], ...] = (Cleans, Crashes, Failures, ResizeLimits)
 """The limits of worlds with a resizer, in addition to those of the kernel."""
+
+FINDS_MAPPING = "writer_finds_another_mapping"
 
 BEHIND = "behind the writers"
 """The step of a resizer that has found late logs under the lock, and must copy them."""
@@ -224,6 +227,8 @@ def follow_mapping(composition: Composition) -> None:
     if design.mapping_check == "under_lock":
         moves = composition.select(COMMITS, actors=writers).require(MAPPING_IS_CURRENT)
         moves.exit(partial(finding_another_mapping, move_logs if design.resizing == "cut_over" else add_logs))
+        if renews := renewing(composition):  # a writer that was given up finds that before it finds another mapping
+            composition.select(FINDS_MAPPING, actors=renews).require(NOT_GIVEN_UP)
 
 
 def current_generation(resizes_planned: tuple[tuple[int, bool], ...]) -> tuple[int, ...]:
@@ -274,7 +279,7 @@ MAPPING_IS_CURRENT = Guard("it must have logs in the file groups that hold its k
 
 def finding_another_mapping(change: Any, me: str) -> Transition:
     """Return the transition by which a writer goes back to writing instead of publishing."""
-    found = transition("writer_finds_another_mapping", me, guards=(HOLDS_LOCK, ~MAPPING_IS_CURRENT),
+    found = transition(FINDS_MAPPING, me, guards=(HOLDS_LOCK, ~MAPPING_IS_CURRENT),
                        effect=release_lock, changes=("lock",))  # fmt: skip
     return found.extend(write_again, "own").extend(change, "own_mapping")
 
@@ -342,7 +347,7 @@ MECHANISM = Mechanism(
                "{actor} finds late logs to copy", continues_call=True),
         Action("resizer_cancels_resize", "deletes its files, then, under the lock, its plan",
                "{actor} cancels its resize"),
-        Action("writer_finds_another_mapping",
+        Action(FINDS_MAPPING,
                "finds that its keys have other file groups since it began to write; releases the lock",
                "{actor} finds another mapping, and moves its logs", continues_call=True),
         *publication_actions("resizer"),

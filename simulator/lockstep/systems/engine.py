@@ -63,6 +63,7 @@ from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
 from .indexed import put_table
 from .protocol import CannotStep
+from .range_operation import RangeOperation, without_deletions
 from .resized import SHOWN_AS, is_resized, ranges_of, slices_by_range
 from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
 from .streams import EngineStreams
@@ -224,6 +225,8 @@ class EngineSystem:
         if self.world[LostLocks].lock_losses:
             return []
         accesses = without_later_listings(self.harness.accesses, self.harness.settled_reads)
+        if is_resized(self.world):
+            accesses = without_deletions(accesses)
         if self.rules.completion_time == "outside_lock":  # then a time has its own step
             accesses = [access for access in accesses if access.verb != "clock.take"]
         return violations(without_hints(accesses, self.rules), self.harness.crashed)
@@ -236,7 +239,7 @@ class EngineSystem:
     # The parts of an actor. `SparkSystem` overrides these.
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:
-        return EngineOperation(self, name, handle)
+        return (RangeOperation if is_resized(self.world) else EngineOperation)(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
         """Return the job runner that reads and writes data files for an actor. The job runner works in the actor's
@@ -342,9 +345,12 @@ class EngineSystem:
         return self._cache[name][1]
 
     def group(self, partition: str, file_id: str) -> int:
-        bucket = ranges_of(file_id, self.world)[0] if is_resized(self.world) else bucket_of(file_id)
-        assert bucket is not None, f"{file_id} is not the file id of a bucket"
-        return self._partition(partition) * self.world.buckets + bucket
+        return self.groups(partition, file_id)[0]
+
+    def groups(self, partition: str, file_id: str) -> list[int]:
+        buckets = ranges_of(file_id, self.world) if is_resized(self.world) else [bucket_of(file_id)]
+        first = self._partition(partition) * self.world.buckets
+        return [first + bucket for bucket in buckets if bucket is not None]
 
     def _partition(self, partition: str) -> int:
         return [partition_name(n) for n in range(self.world.partitions)].index(partition) if partition else 0

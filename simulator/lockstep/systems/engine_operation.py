@@ -34,6 +34,9 @@ class Host(Protocol):
     def group(self, partition: str, file_id: str) -> int:
         """Return the number by which the model identifies a file group."""
 
+    def groups(self, partition: str, file_id: str) -> list[int]:
+        """Return the numbers of all ranges of a file group, where the model numbers ranges."""
+
 
 LOST_ANSWERS: Final = (ANSWER_IS_LOST, ANSWER_TO_DECISION_IS_LOST)
 """The actions in which the answer to the last put does not arrive."""

@@ -8,7 +8,7 @@ the buckets which a split makes of one bucket are adjacent ranges.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from nbcc.engine.context import Context
 from nbcc.engine.file_names import TOMBSTONES
@@ -19,12 +19,9 @@ from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.history import Whole
 from nbcc.engine.timeline.resize_plans import resizes as resizes_of
 from nbcc.model import World
-from nbcc.model.kernel.compactor import COMPACTOR
-from nbcc.model.mechanisms.cleaning.mechanism import CLEANER
 from nbcc.model.mechanisms.crashes import Crashes
 from nbcc.model.mechanisms.resizes.mechanism import RESIZER
 from nbcc.model.mechanisms.resizes.rules import ResizeLimits
-from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 
 from ...users_factory import CannotPlay
 
@@ -51,10 +48,7 @@ def check_ranges(world: World) -> None:
     """Raise CannotPlay for a world with resizes in which a file group of the engine acts otherwise than its ranges."""
     if not is_resized(world):
         return
-    others = [kind for kind in (COMPACTOR, CLEANER, ROLLBACKER) if world.actors.get(kind.name)]
-    if others:
-        what, why = f"with a {others[0].name}", "its model takes the ranges of one file group one by one"
-    elif world[Crashes].crashes and world.actors[RESIZER.name] > 1:
+    if world[Crashes].crashes and world.actors[RESIZER.name] > 1:
         what, why = "with two resizers that may die", "its model has no runner whose files another one has deleted"
     elif world.partitions > 1:
         what, why = f"of {world.partitions} partitions", "it makes no file group in a partition without rows"
@@ -121,7 +115,18 @@ def slices_by_range(
         (group, tick_of(barrier), None, ()) for group in range(world.groups) for barrier in pending
         if (group, tick_of(barrier)) not in {entry[:2] for entry in entries}
     ]  # fmt: skip
-    return tuple(sorted(entries, key=lambda entry: (entry[0], entry[1] or 0)))
+    horizon = context.commits.horizon(timeline) or ""
+    bases = {tick_of(i.requested) for i in timeline.completed if i.completed and i.completed <= horizon}
+    return tuple(sorted(_kept(entries, bases), key=lambda entry: (entry[0], entry[1] or 0)))
+
+
+def _kept(entries: Sequence[Entry], bases: Container[int]) -> Iterator[Entry]:
+    """Yield the entries without those that are older than one of the given base files of their range."""
+    first: dict[int, int] = {}
+    for group, barrier, base, _ in entries:
+        if base in bases:
+            first[group] = max(first.get(group, 0), barrier or 0)
+    return (entry for entry in entries if (entry[1] or 0) >= first.get(entry[0], 0))
 
 
 def _replaced(
