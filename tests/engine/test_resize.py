@@ -145,6 +145,16 @@ def test_a_writer_moves_its_logs_again_after_a_second_resize(tmp_path: Path) -> 
     assert {name[9:13] for name in groups(table)} == {"0002"}
 
 
+def test_a_writer_is_refused_if_a_rollback_deletes_its_logs_while_it_moves_them(tmp_path: Path) -> None:
+    table = made(tmp_path)
+    eager = Table(replace(table.context, rules=replace(table.context.rules, failed_writes="eager")), table.config)
+    moving = during(table, "-0000-0000-0000-000000000000-0_", eager.rollback, on="get")
+    with pytest.raises(Conflict, match="it has been rolled back"):
+        during(moving, ".log.", lambda: table.resize(4)).upsert(rows("k1"))
+    assert with_value(table, "new") == set()
+    assert validate(table.context.storage).diagnostics == ()
+
+
 def test_a_bulk_insert_that_began_before_the_resize_moves_its_base_files(tmp_path: Path) -> None:
     table = made(tmp_path)
     during(table, ".parquet", lambda: table.resize(4)).bulk_insert(rows("b1", "b2", part="q"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,6 +14,12 @@ from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.search import mutants
 from nbcc.simulator.search.explore import Verdict, explore
+from nbcc.simulator.trace import load
+from tools.gallery.files import FOLDER
+
+from .pins import SIZES
+
+PAGE = Path(__file__).parents[2] / "docs" / "resizes.md"
 
 STEPS: dict[str, tuple[str, int]] = {
     "resize-last-round-unchecked": ("SNAP", 13),
@@ -74,6 +82,18 @@ def test_a_mutant_breaks_its_promise_in_so_many_steps(name: str) -> None:
     with mutants.applied(mutant):
         model = Model(world_of(mutant.world or "two"), Protocol(**dict(mutant.protocol)))
         assert explore(model, [PROMISES[promise]]).promises[promise].steps == steps
+
+
+def test_the_page_has_these_figures() -> None:
+    text = PAGE.read_text("utf-8")
+    steps = re.findall(r"\(`(resize-[a-z-]+)`\) \| ([A-Z]+) (\d+) \|", text)
+    states = re.findall(r"^\| `(resized\w*)` \| .* \| ([\d,]+) \|$", text, re.MULTILINE)
+    assert [(name, STEPS[name]) for name, _, _ in steps] == [(name, (kind, int(n))) for name, kind, n in steps]
+    assert [(world, f"{SIZES['worlds'][world]['distinct']:,}") for world, _ in states] == states
+    assert len(steps) == len(states) == 7
+    assert len(text.splitlines()) < 80
+    [lost] = re.findall(r"in (\d+) steps", text)
+    assert int(lost) == len(load("76-resize-hides-a-write", [FOLDER]).steps)
 
 
 def test_a_file_group_holds_adjacent_ranges() -> None:

@@ -31,7 +31,8 @@ class RangeOperation(EngineOperation):
     has_deleted = False
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        if self.has_deleted and action in DELETES or action == WRITES_BASE and args["group"] in self.taken:
+        has_written = action == WRITES_BASE and args["group"] in self.taken
+        if has_written or (self.has_deleted and action in DELETES):
             self.system.harness.step += 1
             return {}
         return super().step(action, args)
@@ -58,7 +59,7 @@ class RangeOperation(EngineOperation):
 
 
 def without_deletions(accesses: Iterable[Access]) -> list[Access]:
-    """Return the accesses without deletions of data files. A segment of a `RangeOperation` has several of them; in worlds
-    without a resize each has a segment of its own.
+    """Return the accesses without deletions of data files. A segment of a `RangeOperation` has several of them; in
+    worlds without a resize each has a segment of its own.
     """
     return [each for each in accesses if not (each.verb.startswith("delete") and kind_of(each.path) in ("log", "base"))]
