@@ -46,7 +46,7 @@ SCHEMA: Final = pa.schema([("id", pa.int64()), ("ts", pa.int64()), ("value", pa.
 
 
 def run(folder: Path, rows: int) -> dict[str, Any]:
-    """Fill a table, resize it beside its writers and reader, and compare every acknowledged row with a snapshot."""
+    """Fill a table, resize it while writers and a reader run, and compare every acknowledged row with a snapshot."""
     table = folder / "resized"
     with progress.during(f"{rows:,} rows"):
         _ended(_started("fill", table, rows))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import pyarrow as pa
@@ -88,33 +87,6 @@ def test_a_resize_completes_although_a_write_completes_in_every_round(tmp_path: 
     assert with_value(table, "new") == {f"n{number + 1}" for number in range(written[0])}
 
 
-def test_a_resize_takes_no_lock_to_copy_while_its_rounds_shrink(tmp_path: Path) -> None:
-    """A writer writes half as many rows in each round, for more than `ROUNDS` rounds."""
-    table = make_table(tmp_path / "t", buckets=1)
-    table.upsert(table_of(SCHEMA, *ROWS))
-    counts, under_lock = [2**number for number in range(13, 4, -1)], list[str]()
-
-    class Slowing(Hooked):
-        def _reached(self, verb: str, path: str) -> None:
-            super()._reached(verb, path)
-            lock = table.context.lock
-            if verb == "put" and "00000000-0001-" in path and path.startswith("part="):
-                if not lock.try_acquire():
-                    under_lock.append(path)
-                    return
-                lock.release()
-                if counts:
-                    keys = (f"n{number}" for number in range(counts.pop(0)))
-                    table.upsert(table_of(SCHEMA, *((key, "p", 2, token_hex(32)) for key in keys)))
-
-    rounds = len(counts)
-    assert rounds > ROUNDS
-    Table(_with(table.context, Slowing(table.context.storage)), table.config).resize(2)
-    assert not counts
-    assert not under_lock
-    assert len(state(table.snapshot())) == len(ROWS) + 2**13
-
-
 def test_a_late_delete_is_copied(tmp_path: Path) -> None:
     table = made(tmp_path)
     delete = lambda: table.delete(table_of(SCHEMA.remove(3), ("k1", "p", 5)))  # noqa: E731
@@ -143,16 +115,6 @@ def test_a_writer_moves_its_logs_again_after_a_second_resize(tmp_path: Path) -> 
     during(second, "-0000-0000-0000-000000000000-0_", lambda: table.resize(4)).upsert(rows("k1", "k2"))
     assert with_value(table, "new") == {"k1", "k2"}
     assert {name[9:13] for name in groups(table)} == {"0002"}
-
-
-def test_a_writer_is_refused_if_a_rollback_deletes_its_logs_while_it_moves_them(tmp_path: Path) -> None:
-    table = made(tmp_path)
-    eager = Table(replace(table.context, rules=replace(table.context.rules, failed_writes="eager")), table.config)
-    moving = during(table, "-0000-0000-0000-000000000000-0_", eager.rollback, on="get")
-    with pytest.raises(Conflict, match="it has been rolled back"):
-        during(moving, ".log.", lambda: table.resize(4)).upsert(rows("k1"))
-    assert with_value(table, "new") == set()
-    assert validate(table.context.storage).diagnostics == ()
 
 
 def test_a_bulk_insert_that_began_before_the_resize_moves_its_base_files(tmp_path: Path) -> None:

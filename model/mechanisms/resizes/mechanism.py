@@ -59,7 +59,6 @@ LIMITS: tuple[type[Limits], ...] = (Cleans, Crashes, Failures, ResizeLimits)
 """The limits of worlds with a resizer, in addition to those of the kernel."""
 
 FINDS_MAPPING = "writer_finds_another_mapping"
-
 BEHIND = "behind the writers"
 """The step of a resizer that has found late logs under the lock, and must copy them."""
 
@@ -82,9 +81,6 @@ def compose(composition: Composition) -> None:
 def resizes_planned(plans: Plans, published: Published) -> tuple[tuple[int, bool], ...]:
     done = {entry.requested for entry in published if completes_plan(entry)}
     return tuple((plan.requested, plan.requested in done) for plan in plans if resize_of(plan))
-
-
-# The resizer.
 
 
 def add_resizer(composition: Composition, me: str) -> None:
@@ -125,8 +121,7 @@ PENDING_RESIZE = Guard(
 
 def other_bucket_counts(plans: Plans, world: World) -> Iterable[Args]:
     """Yield every number of file groups that a resize planned now may make in each partition."""
-    resizes = [plan.requested for plan in plans if resize_of(plan)]
-    now = buckets_of(plans, max(resizes, default=0), world)
+    now = buckets_of(plans, max((plan.requested for plan in plans if resize_of(plan)), default=0), world)
     counts = (count for count in range(1, world.buckets + 1) if world.buckets % count == 0 and count != now)
     return ((("buckets", count),) for count in counts)
 
@@ -221,12 +216,12 @@ def follow_mapping(composition: Composition) -> None:
     if design.resizing == "by_range":
         opens.add_argument(mappings).extend(choose_mapping, "own_mapping")
         return
-    current = current_generation if design.resizing == "cut_over" else current_and_planned
-    composition.map_view("current_mapping", current)
+    alone = design.resizing == "cut_over"
+    composition.map_view("current_mapping", current_generation if alone else current_and_planned)
     opens.extend(read_mapping, "own_mapping")
     if design.mapping_check == "under_lock":
         moves = composition.select(COMMITS, actors=writers).require(MAPPING_IS_CURRENT)
-        moves.exit(partial(finding_another_mapping, move_logs if design.resizing == "cut_over" else add_logs))
+        moves.exit(partial(finding_another_mapping, move_logs if alone else add_logs))
         if renews := renewing(composition):  # a writer that was given up finds that before it finds another mapping
             composition.select(FINDS_MAPPING, actors=renews).require(NOT_GIVEN_UP)
 
@@ -238,8 +233,7 @@ def current_generation(resizes_planned: tuple[tuple[int, bool], ...]) -> tuple[i
 
 def current_and_planned(resizes_planned: tuple[tuple[int, bool], ...]) -> tuple[int, ...]:
     """Return the generation of the file groups that readers open now, and that of the pending resize, if any."""
-    planned = (requested for requested, done in resizes_planned if not done)
-    return (*current_generation(resizes_planned), *planned)
+    return (*current_generation(resizes_planned), *(requested for requested, done in resizes_planned if not done))
 
 
 def mappings(resizes_planned: tuple[tuple[int, bool], ...]) -> Iterable[Args]:
@@ -270,11 +264,10 @@ def finish_file_group(own: Writer, own_mapping: Generations, me: str, plans: Pla
     return {"own": own._replace(step="written" if put == len(files) else "writing", files=put)}
 
 
-def mapping_is_current(own_mapping: Generations, current_mapping: tuple[int, ...]) -> bool:
-    return {*current_mapping} <= {*written_in(own_mapping)}
-
-
-MAPPING_IS_CURRENT = Guard("it must have logs in the file groups that hold its keys now", mapping_is_current)
+MAPPING_IS_CURRENT = Guard(
+    "it must have logs in the file groups that hold its keys now",
+    lambda own_mapping, current_mapping: {*current_mapping} <= {*written_in(own_mapping)},
+)
 
 
 def finding_another_mapping(change: Any, me: str) -> Transition:

@@ -21,7 +21,7 @@ from nbcc.engine.data.jobs import InProcessJobs, Jobs
 from nbcc.engine.definition.load import open_table
 from nbcc.engine.errors import BadInput, Cleaned, NbccError
 from nbcc.engine.file_names import LogName, in_partition, marker
-from nbcc.engine.names import bucket_file_id, bucket_of
+from nbcc.engine.names import bucket_file_id
 from nbcc.engine.rules import Rules
 from nbcc.model import Protocol, Query, World
 from nbcc.model.kernel.compactor import COMPACTOR
@@ -218,15 +218,12 @@ class EngineSystem:
 
     def complaints(self) -> list[str]:
         """Return a message for each step of the model during which another actor could have seen an intermediate state
-        of the table.
-
-        Worlds with lost locks are not checked, because a lock that may be lost does not make steps atomic.
+        of the table. Worlds with lost locks are not checked, because there a lock does not make steps atomic.
         """
         if self.world[LostLocks].lock_losses:
             return []
-        accesses = without_later_listings(self.harness.accesses, self.harness.settled_reads)
-        if is_resized(self.world):
-            accesses = without_deletions(accesses)
+        accesses = without_deletions(self.harness.accesses, self.world)
+        accesses = without_later_listings(accesses, self.harness.settled_reads)
         if self.rules.completion_time == "outside_lock":  # then a time has its own step
             accesses = [access for access in accesses if access.verb != "clock.take"]
         return violations(without_hints(accesses, self.rules), self.harness.crashed)
@@ -322,7 +319,7 @@ class EngineSystem:
             base = None if slice_.base is None else tick_of(slice_.base.requested)
             barrier = None if slice_.barrier is None else tick_of(slice_.barrier)
             logs = tuple((tick_of(log.requested), log.version) for log in slice_.logs)
-            slices.append((self.group(slice_.partition, slice_.file_id), barrier, base, logs))
+            slices.append((self.groups(slice_.partition, slice_.file_id)[0], barrier, base, logs))
         return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
 
     def _look(self, operation: str, **arguments: Any) -> Any:
@@ -344,13 +341,9 @@ class EngineSystem:
             self._cache[name] = (changes, compute())
         return self._cache[name][1]
 
-    def group(self, partition: str, file_id: str) -> int:
-        return self.groups(partition, file_id)[0]
-
     def groups(self, partition: str, file_id: str) -> list[int]:
-        buckets = ranges_of(file_id, self.world) if is_resized(self.world) else [bucket_of(file_id)]
         first = self._partition(partition) * self.world.buckets
-        return [first + bucket for bucket in buckets if bucket is not None]
+        return [first + each for each in ranges_of(file_id, self.world)]
 
     def _partition(self, partition: str) -> int:
         return [partition_name(n) for n in range(self.world.partitions)].index(partition) if partition else 0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
 from nbcc.engine.errors import BadInput, Cleaned
-from nbcc.model import Query
+from nbcc.model import Query, World
 from nbcc.model.answers import KINDS
 from nbcc.model.mechanisms.conditions import FINDS
 from nbcc.model.mechanisms.lock_wait import WRITER_STOPS_WAITING
@@ -25,17 +25,15 @@ from .rows import from_rows
 class Host(Protocol):
     """The methods of a system that an `EngineOperation` uses."""
 
+    world: World
     harness: Harness
     rows_by_action: Mapping[str, MappingRow]
 
     def plain(self, answer: Any) -> list[dict[str, Any]]:
         """Return the rows of a read's answer as dictionaries."""
 
-    def group(self, partition: str, file_id: str) -> int:
-        """Return the number by which the model identifies a file group."""
-
     def groups(self, partition: str, file_id: str) -> list[int]:
-        """Return the numbers of all ranges of a file group, where the model numbers ranges."""
+        """Return the number by which the model identifies a file group; in a world with resizes those of its ranges."""
 
 
 LOST_ANSWERS: Final = (ANSWER_IS_LOST, ANSWER_TO_DECISION_IS_LOST)
@@ -108,7 +106,7 @@ class EngineOperation:
         name = parsed(call.path)
         observed: dict[str, Any] = {}
         if "file" in name:
-            observed["group"] = self.system.group(name.get("partition", ""), name["file"])
+            observed["group"] = self.system.groups(name.get("partition", ""), name["file"])[0]
         if "version" in name:
             observed["version"] = int(name["version"])
         return observed

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from nbcc.engine.errors import Conflict
+from nbcc.model import World
 from nbcc.model.kernel.writer import WRITER_WRITES_LOG
 
 from ..control.calls import Call, kind_of, parsed
@@ -14,10 +15,11 @@ from ..control.footprints import Access
 from ..mechanism import MappingRow
 from .engine_operation import EngineOperation
 from .protocol import CannotStep, Impossible
+from .resized import is_resized
 
-WRITES_BASE: Final = "compactor_writes_base"
-DELETES: Final = {"rollbacker_deletes_log": "delete log", "cleaner_deletes_files": "delete.all"}
-"""The actions that delete files of one range, with the call of the engine that deletes those of a file group."""
+WRITES_BASE: Final = "put base"
+DELETES: Final = ("delete log", "delete.all")
+"""The calls that delete files of a file group for a rollback or a clean."""
 
 
 class RangeOperation(EngineOperation):
@@ -28,20 +30,20 @@ class RangeOperation(EngineOperation):
     """
 
     taken: frozenset[int] = frozenset()
-    has_deleted = False
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
-        has_written = action == WRITES_BASE and args["group"] in self.taken
-        if has_written or (self.has_deleted and action in DELETES):
+        ends = self.system.rows_by_action[action].ends_after
+        if args.get("group") in self.taken and ends in (WRITES_BASE, *DELETES):
             self.system.harness.step += 1
             return {}
         return super().step(action, args)
 
     def segment(self, row: MappingRow) -> Mapping[str, Any]:
-        if row.action in DELETES:
-            self.has_deleted = True
-            return super().segment(replace(row, also=(*row.also, DELETES[row.action])))
-        return super().segment(row)
+        if row.ends_after not in DELETES:
+            return super().segment(row)
+        found = super().segment(replace(row, also=(*row.also, *DELETES)))
+        self.taken = frozenset(range(self.system.world.groups))
+        return found
 
     def _run(self, row: MappingRow, title: str) -> list[Call]:
         try:
@@ -58,8 +60,10 @@ class RangeOperation(EngineOperation):
         return super()._observed(call)
 
 
-def without_deletions(accesses: Iterable[Access]) -> list[Access]:
-    """Return the accesses without deletions of data files. A segment of a `RangeOperation` has several of them; in
-    worlds without a resize each has a segment of its own.
+def without_deletions(accesses: Iterable[Access], world: World) -> list[Access]:
+    """Return the accesses, in a world with resizes without deletions of data files: a segment of a `RangeOperation` has
+    several of them. In other worlds each has a segment of its own.
     """
+    if not is_resized(world):
+        return [*accesses]
     return [each for each in accesses if not (each.verb.startswith("delete") and kind_of(each.path) in ("log", "base"))]

@@ -60,7 +60,9 @@ def check_ranges(world: World) -> None:
 
 
 def ranges_of(file_id: str, world: World) -> Sequence[int]:
-    """Return the ranges of a partition that a file group holds."""
+    """Return the ranges of a partition that a file group holds: only its bucket if no resize is possible."""
+    if not is_resized(world):
+        return [bucket_of(file_id) or 0]
     bucket, buckets = bucket_of(file_id) or 0, generation_of(file_id, first_buckets(world)).buckets
     width = world.buckets // buckets
     first = _reversed(bucket, buckets) * width
