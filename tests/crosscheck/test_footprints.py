@@ -135,6 +135,14 @@ def test_to_ask_why_is_one_where_it_is_used_or_something_else_was_missing() -> N
     assert "list.begin .hoodie/timeline" in more
 
 
+def test_an_archiver_is_atomic_beside_an_actor_that_asks_why_in_the_archive() -> None:
+    asked = [Access("r1", 0, f"list.{end}", ARCHIVE.rstrip("/"), False) for end in ("begin", "end")]
+    archives = [Access("arch1", 1, "put", f"{ARCHIVE}{name}", True) for name in ("1_1_0.parquet", "manifest_1")]
+    assert violations([missing(LOGS[0]), *asked, *archives, *cleaned(LOGS[0])]) == []
+    [other] = violations([*asked, *archives, *cleaned(LOGS[0])])
+    assert other.startswith("step 1 of arch1 is not atomic: ")
+
+
 def test_a_delete_in_vain_is_free_only_after_what_it_would_have_deleted() -> None:
     """The second of two rollbackers finds nothing; had the files come after it, they would be there for good."""
     puts = [Access("w1", step, "put", path, False) for step, path in enumerate(LOGS)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NamedTuple
 
 from .calls import ARCHIVE, kind_of, parsed
@@ -56,10 +56,14 @@ def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = N
     observed = [access for access in accesses if not is_unobserved(access.path)]
     attempts = unread_attempts(observed)
     accesses = [access for access in observed if access.path not in attempts]
-    conflicting = _Conflicts(accesses, crashed or {})
+    segments = {
+        of: _without_explanation([*group])
+        for of, group in groupby(accesses, key=lambda access: (access.step, access.actor))
+    }
+    # What explains an error decides nothing, so that it conflicts with nothing that others do meanwhile.
+    conflicting = _Conflicts([*chain.from_iterable(segments.values())], crashed or {})
     sentences = []
-    for (step, actor), group in groupby(accesses, key=lambda access: (access.step, access.actor)):
-        segment = list(group)
+    for (step, actor), segment in segments.items():
         calls = _without_listed_plan(segment) if (step, actor) in starts else segment
         if broken := _broken(calls, conflicting):
             sentences.append(f"step {step} of {actor} is not atomic: {broken}")
@@ -106,7 +110,7 @@ def unread_attempts(accesses: Iterable[Access]) -> set[str]:
 def _broken(segment: list[Access], conflicting: _Conflicts) -> str:
     """Return why a segment does not have the form of an atomic one (see the module's docstring), or '' if it has."""
     past = ""  # the call after which only releases may follow
-    for access in _merged_listings(_without_explanation(segment)):
+    for access in _merged_listings(segment):
         if access.verb == "lock.release":
             past = past or "lock.release"
         elif access.verb == "lock.acquire":
