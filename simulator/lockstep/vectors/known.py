@@ -49,7 +49,7 @@ def _as_hudi() -> Protocol:
     """Apache Hudi as a reader of nbcc's tables, in which a log of the compaction's instant has the deletes that it
     kept. Tables that Hudi compacted have no such log, so that Hudi's protocol has no option for it.
     """
-    return Protocol.from_mapping({**specs.protocol("hudi-1.2.0").to_mapping(), "fold": "logs_first"})
+    return specs.protocol("hudi-1.2.0").replace(fold="logs_first")
 
 
 def _rule(history: PlayedHistory, query: Query, answer: tuple[Any, ...], reader: Protocol) -> str:
