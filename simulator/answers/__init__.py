@@ -28,6 +28,7 @@ ANSWERS: Final[Mapping[str, Any]] = {
     **{f"table {name}": tables.ServiceAnswer for name in ("archive", "clean", "cluster", "resize", "savepoint")},
     "table compact": tables.CompactAnswer,
     "table convert": tables.ConvertAnswer,
+    "table index": tables.IndexAnswer,
     "table copy": tables.CopiedTable,
     "table log-compact": tables.LogCompactAnswer,
     "table orphans": tables.OrphansAnswer,

@@ -212,6 +212,10 @@ class ConvertAnswer(ServiceAnswer):
     converted: bool
 
 
+class IndexAnswer(ServiceAnswer):
+    made: bool
+
+
 class PartitionsAnswer(TypedDict):
     missing: list[str]
     written: list[str]

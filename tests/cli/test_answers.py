@@ -96,6 +96,7 @@ CALLS: Mapping[str, tuple[str, ...]] = {
     "table rollback": ("t",),
     "table restore": ("t",),
     "table cluster": ("copied --sort-by a",),
+    "table index": ("copied --dry-run",),
     "table convert": ("copied --decision log",),
     "serve": ("t --once",),
 }
