@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
+from nbcc.model.mechanisms.rollback.heartbeat import HEARTBEAT_EXPIRES
 from nbcc.simulator.lockstep.schedule import Choose
 
 from .tables import OPERATIONS, PARTITION
 
 CALL: Final = "call_proceeds"
 FAILS: Final = "call_fails"
-STALLS: Final = "heartbeat_expires"
+STALLS: Final = HEARTBEAT_EXPIRES
 """The heartbeat of an actor looks expired to others while the actor waits before a call."""
 FAULTS: Final = (ACTOR_CRASHES, FAILS, STALLS)
 LATEST_FAULT: Final = 45
