@@ -70,7 +70,7 @@ def test_duckdb_reads_the_base_files(vectors: Path) -> None:
 
 
 def test_hudi_from_junit(tmp_path: Path) -> None:
-    """Over `tiny`: `small` has vectors in which Hudi differs otherwise than the model predicts (docs/vectors.md)."""
+    """Over `tiny`: `small` takes more than five minutes of processor time."""
     fill(tmp_path, "tiny")
     if not shutil.which("mvn"):
         pytest.skip("Maven is not installed: Apache Hudi was not run")
