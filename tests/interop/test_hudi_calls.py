@@ -37,7 +37,9 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tables]:
 def test_the_calls_of_an_operation_are_those_of_the_page(name: str, tables: Tables) -> None:
     with tables.copy(name) as path:
         calls = tables.run(path, name)["calls"]
-    assert (kinds(calls), list(seen_by_others(calls))) == (FIGURES[name]["calls"], FIGURES[name]["seen"])
+    in_parallel = sorted if name == "archive" else list  # an archive deletes instants in several threads
+    assert kinds(calls) == FIGURES[name]["calls"]
+    assert in_parallel(seen_by_others(calls)) == in_parallel(FIGURES[name]["seen"])
     assert {action(name, change) for change in seen_by_others(calls)} <= mechanisms.actions().keys()
 
 
