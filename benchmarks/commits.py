@@ -23,7 +23,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args, get_type_hints
 import pyarrow as pa
 
 from nbcc.engine.config.coordination import Coordination
-from nbcc.engine.config.options import COORDINATION, DECISION, SKEW
+from nbcc.engine.config.options import COORDINATION, DECISION, PUBLICATION, REQUESTS, SKEW
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.data.tasks import WriteTask, WrittenFile
 from nbcc.engine.errors import Conflict
@@ -32,6 +32,7 @@ from nbcc.engine.names import Names
 from nbcc.engine.storage import Storage, together
 from nbcc.engine.table import Table
 from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
+from tools.writers.modes import mode_name
 
 from .processes import busy
 
@@ -44,7 +45,7 @@ SCHEMA: Final = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 ROWS: Final = 8
 BUCKETS: Final = 2
 COMPLETED: Final = re.compile(r"\.hoodie/timeline/\d+_\d+\.deltacommit$")
-CHOICES: Final = (DECISION, "nbcc.requests")
+CHOICES: Final = (DECISION, PUBLICATION, REQUESTS)
 """The options that make a mode."""
 
 _SPAWNED: Final = multiprocessing.get_context("spawn")
@@ -64,18 +65,19 @@ class Commits(NamedTuple):
 
 def modes() -> dict[str, dict[str, str]]:
     """The modes of the engine: their names, and the options of the table. The first one is the default. Only with the
-    first decision are requests measured in each way.
+    first decision are requests measured in each way, and only with the last one publication.
     """
     kinds, found = get_type_hints(Coordination), list[tuple[str, ...]]([()])
     options = [option for option in COORDINATION if option.name in CHOICES]
     for option in options:
         values = [value for value in get_args(kinds[option.field]) if option.parse(value) is not None]
         found = [(*chosen, value) for chosen in found for value in values]
-    first, last = found[0][0], found[-1][1:]
+    (first, usual, _), (last, _, newer) = found[0], found[-1]
     return {
-        ", ".join(chosen): {option.name: value for option, value in zip(options, chosen, strict=True)}
-        for chosen in found if chosen[0] == first or chosen[1:] == last
-    }  # fmt: skip
+        mode_name(*chosen): {option.name: value for option, value in zip(options, chosen, strict=True)}
+        for chosen in found
+        if (chosen[0] == first or chosen[2] == newer) and (chosen[0] == last or chosen[1] == usual)
+    }
 
 
 class Run(NamedTuple):

@@ -59,6 +59,9 @@ class Rules:
     `decision` states how a commit is decided: by holding the lock; by creating the next numbered entry of the decision
         log; by an entry that the lock's holder creates for all writers that have announced theirs; or by such an entry
         that any writer creates without the lock.
+    `publication` states whether the instants of one entry, created without the lock, are published one after the other
+        or at the same time. In the second case a reader ignores an instant while an earlier one of its entry is
+        missing.
     `requests` states whether a non-blocking writer requests its instant under the table's lock, or claims its
         requested time by a put if absent.
     `claims` states whether, with a decision log, each time is reserved by creating an object that is named after the
@@ -99,6 +102,7 @@ class Rules:
     archive_bound: Literal["pending", "none"] = "pending"
     archive_lookup: Literal["after_listing", "never"] = "after_listing"
     decision: Literal["lock", "log", "shared", "free"] = "lock"
+    publication: Literal["ascending", "parallel"] = "ascending"
     requests: Literal["under_lock", "put_if_absent"] = "under_lock"
     claims: Literal["every_time", "none"] = "every_time"
     tombstone_logs: Literal["by_commit", "by_time"] = "by_commit"

@@ -54,7 +54,9 @@ def coordinated(context: Context, config: TableConfig) -> Context:
     splits = agreed.requests_without_lock
     clock = context.clock if skew is None and not splits else WallClock(skew or ONE_CLOCK_MS, splits=splits)
     lock = context.lock if has_lock and agreed.decision != "free" else lock_of(context.storage, agreed)
-    rules = replace(context.rules, decision=agreed.decision, requests=agreed.requests)
+    rules = replace(
+        context.rules, decision=agreed.decision, requests=agreed.requests, publication=agreed.publication
+    )
     return replace(context, clock=clock, lock=lock, rules=rules, heartbeat_interval=agreed.heartbeat_interval)
 
 

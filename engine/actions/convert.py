@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import get_args
 
 from ..config import TableConfig, to_properties
-from ..config.coordination import Decides
-from ..config.options import DECISION
+from ..config.coordination import Decides, Publishes
+from ..config.options import DECISION, PUBLICATION
 from ..config.properties import encode_properties
 from ..context import Context
 from ..definition.load import PROPERTIES, load_properties, open_table
@@ -27,18 +27,24 @@ from ..writes.decision_log import NOTHING, in_order
 from ..writes.unlocked_request import put_floor, read_floor
 
 
-def run(context: Context, config: TableConfig, decision: str) -> bool:
-    """Change the option nbcc.decision of the table to `decision`: "lock", "log", "shared" or "free". Returns False if
-    the table has this value already.
+def run(context: Context, config: TableConfig, decision: str, publication: str = "ascending") -> bool:
+    """Change the option nbcc.decision of the table to `decision`: "lock", "log", "shared" or "free", and the option
+    nbcc.publication to `publication`: "ascending", or "parallel" with "free" alone. Returns False if the table has
+    these values already.
 
     No process may write to the table meanwhile. Raises `Conflict` if an instant is pending or announced, if an entry of
     the decision log is not published, or if another process writes; `LockTimeout` if another process holds the lock.
-    Processes that have opened the table before must open it again. Apache Hudi's writers share only tables with "lock".
+    Processes that have opened the table before must open it again, readers too if the publication changes. Apache
+    Hudi's writers share only tables with "lock", and its readers refuse tables with "parallel".
     """
     config.check_writable()
     decides = next((each for each in get_args(Decides) if each == decision), None)
     if decides is None:
         raise BadInput(f"convert the table to {DECISION}={decision!r}", "it is lock, log, shared or free", "use one")
+    publishes = next((each for each in get_args(Publishes) if each == publication), None)
+    if publishes is None or (publishes == "parallel" and decides != "free"):
+        needed = f"it is ascending, or with {DECISION}=free also parallel"
+        raise BadInput(f"convert the table to {PUBLICATION}={publication!r}", needed, "use one of them")
     asked = f"convert the table to {DECISION}={decision}"
     if config.record_index is not None:
         raise Unsupported(asked, "writers look under the lock for keys of its record index", "copy it (Table.copy)")
@@ -46,17 +52,18 @@ def run(context: Context, config: TableConfig, decision: str) -> bool:
         last = last_entry(context.storage) or NOTHING
         stored = open_table(context.storage)
         # After an interrupted conversion no process commits any more, and pending writes are rolled back afterwards.
-        is_interrupted = last.decision not in ("", stored.coordination.decision)
-        if stored.coordination.decision == decision and not is_interrupted:
+        agreed = replace(stored.coordination, decision=decides, publication=publishes)
+        is_interrupted = last.decision not in ("", stored.coordination.mode)
+        if stored.coordination.mode == agreed.mode and not is_interrupted:
             return False
         if not is_interrupted:
             _refuse_writers(context, asked)
         if unpublished(context.storage, last):
             raise _busy(asked, f"the entry {last.number} of the decision log is not published", "run a rollback")
-        _put_entry(context, last, decision, asked)
+        _put_entry(context, last, agreed.mode, asked)
         if not is_interrupted:
             _refuse_writers(context, asked)
-        converted = replace(stored, coordination=replace(stored.coordination, decision=decides))
+        converted = replace(stored, coordination=agreed)
         put_floor(replace(context, rules=replace(context.rules, decision=decides)), read_floor(context))
         _replace_properties(context, to_properties(stored), to_properties(converted), asked)
     return True
@@ -72,14 +79,15 @@ def _refuse_writers(context: Context, asked: str) -> None:
         raise _busy(asked, exists, "run a rollback, which also decides what writers that died have announced")
 
 
-def _put_entry(context: Context, last: LogEntry, decision: str, asked: str) -> None:
-    """Put the entry that names the new decision. Its time is later than all times of the table, and all clocks pass it.
+def _put_entry(context: Context, last: LogEntry, mode: str, asked: str) -> None:
+    """Put the entry that names the new decision and publication. Its time is later than all times of the table, and all
+    clocks pass it.
     """
     advance_clock(context, context.active())
     if last.time:
         context.clock.not_before(last.time)
     time = context.clock.take()
-    entry = LogEntry(last.number + 1, (), time, last.number + 1, max(last.floor, read_floor(context)), decision)
+    entry = LogEntry(last.number + 1, (), time, last.number + 1, max(last.floor, read_floor(context)), mode)
     if not put_entry(context.storage, entry) or is_cut(context.storage, entry.number):
         raise _busy(asked, "another process has just put an entry into the decision log", "end it")
     context.clock.not_before(entry.time)

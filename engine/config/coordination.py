@@ -14,6 +14,7 @@ from .options import COORDINATION as OPTIONS
 from .options import IN_PROCESS, LOCK_FILE, NUMBERED, PROVIDER, SKEW, STORAGE_BASED, Refusal, parsed
 
 Decides = Literal["lock", "log", "shared", "free"]
+Publishes = Literal["ascending", "parallel"]
 Requests = Literal["under_lock", "put_if_absent"]
 
 DECISION_LOG: Final = "decision-log"
@@ -23,6 +24,11 @@ SHARED_DECISIONS: Final = "shared-decisions"
 FREE_DECISIONS: Final = "free-decisions"
 """The writer features of tables whose writers decide each other's announced instants, under the lock or without it.
 Every writer must support them: another writer would neither wait for an announced instant nor decide it.
+"""
+
+PARALLEL_PUBLICATION: Final = "parallel-publication"
+"""The feature of tables on whose timeline an instant may be missing before a later one. Every reader must support it:
+another reader would read past the missing instant. Apache Hudi's readers refuse the version of such tables.
 """
 
 UNLOCKED_REQUESTS: Final = "unlocked-requests"
@@ -48,6 +54,11 @@ class HeartbeatInterval(NamedTuple):
 HUDI_HEARTBEATS: Final = HeartbeatInterval()
 
 
+def mode_of(decision: str, publication: str) -> str:
+    """Return the name of a decision and a publication. An older release of nbcc refuses one that it does not know."""
+    return f"{decision}, {publication}" if publication != "ascending" else decision
+
+
 @dataclass(frozen=True, slots=True)
 class Coordination:
     """The options for the coordination of a table's writers.
@@ -55,6 +66,8 @@ class Coordination:
     `skew_ms` is the maximum difference between the clocks of two writers in milliseconds. The value None means 0 if all
         writers run on one machine, and 200 otherwise.
     `decision` states how a commit is decided (`Rules.decision`).
+    `publication` states whether the instants of one entry of the decision log are published one after the other or at
+        the same time. It has an effect only if `decision` is "free".
     `requests` states whether a writer requests its instant under the lock, or without it. Writers that announce their
         instants always request them without it.
     `lock` is the name of the lock provider; '' means the default provider of the store (`lock.providers`).
@@ -70,6 +83,7 @@ class Coordination:
 
     skew_ms: int | None = None
     decision: Decides = "lock"
+    publication: Publishes = "ascending"
     requests: Requests = "under_lock"
     lock: str = ""
     lock_wait_ms: int = 60_000
@@ -91,10 +105,21 @@ class Coordination:
             DECISION_LOG: self.decision != "lock",
             SHARED_DECISIONS: self.decision == "shared",
             FREE_DECISIONS: self.decision == "free",
+            PARALLEL_PUBLICATION: self.is_parallel,
             UNLOCKED_REQUESTS: self.requests == "put_if_absent",
             HEARTBEATS: not is_default,
         }
         return frozenset(feature for feature, is_demanded in demanded.items() if is_demanded)
+
+    @property
+    def mode(self) -> str:
+        """The name of the decision and publication in the entry of the decision log that a conversion puts."""
+        return mode_of(self.decision, self.publication)
+
+    @property
+    def is_parallel(self) -> bool:
+        """Whether the instants of one entry are published at the same time."""
+        return self.publication == "parallel" and self.decision == "free"
 
     @property
     def requests_without_lock(self) -> bool:

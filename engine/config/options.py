@@ -9,6 +9,7 @@ from ..errors import NbccError
 
 SKEW: Final = "hoodie.time.generator.max_expected_clock_skew_ms"
 DECISION: Final = "nbcc.decision"
+PUBLICATION: Final = "nbcc.publication"
 REQUESTS: Final = "nbcc.requests"
 PROVIDER: Final = "hoodie.write.lock.provider"
 PARTIAL: Final = "nbcc.partial.update.mode"
@@ -120,6 +121,8 @@ _DECIDES: Final = {each: each for each in ("lock", "log", "shared", "free")}.get
 COORDINATION: Final = (
     Option(SKEW, "skew_ms", _up_to(MOST_SKEW_MS), f"a whole number of milliseconds up to {MOST_SKEW_MS}, an hour"),
     Option(DECISION, "decision", _DECIDES, "lock, log, shared or free"),
+    Option(PUBLICATION, PUBLICATION.partition(".")[2], choice(ascending="ascending", parallel="parallel"),
+           "ascending or parallel"),
     Option(REQUESTS, "requests", choice(under_lock="under_lock", put_if_absent="put_if_absent"),
            "under_lock or put_if_absent"),
     Option(PROVIDER, "lock", _provider, f"one of {', '.join(PROVIDERS)}"),

@@ -11,14 +11,26 @@ from ..errors import NotATable, Unsupported
 from .archive_policy import archive_policy_of
 from .concurrency import NON_BLOCKING, SINGLE_WRITER, concurrency_mode
 from .concurrency import OPTION as CONCURRENCY
-from .coordination import ALONE, DECISION_LOG, FREE_DECISIONS, SHARED_DECISIONS, UNLOCKED_REQUESTS, coordination_of
-from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL, REQUESTS, WRITE_TASKS
+from .coordination import (
+    ALONE,
+    DECISION_LOG,
+    FREE_DECISIONS,
+    PARALLEL_PUBLICATION,
+    SHARED_DECISIONS,
+    UNLOCKED_REQUESTS,
+    coordination_of,
+)
+from .options import CONSUMER_HOURS, DECISION, FUNCTION, PARTIAL, PUBLICATION, REQUESTS, WRITE_TASKS
 from .properties import table_checksum
 from .record_index import INDEXED, record_index_of
 from .table_config import CONSUMER_HOURS as DEFAULT_CONSUMER_HOURS
 from .table_config import MAX_LOG_BYTES, RESIZED, WRITER_FEATURES, MergeMode, TableConfig
 
 VERSIONS: Final = (8, 9)
+REFUSED_BY_HUDI: Final = 1000
+"""Added to the version of a table that Apache Hudi's readers must refuse, because a feature of nbcc changes what they
+would read.
+"""
 MOST_BUCKETS: Final = 10**8  # a file id has eight digits for the bucket
 
 OWN_FORMAT: Final = "1"
@@ -51,7 +63,7 @@ def to_properties(config: TableConfig) -> dict[str, str]:
     common = {
         "hoodie.table.name": config.name,
         "hoodie.table.type": config.table_type,
-        "hoodie.table.version": str(config.version),
+        "hoodie.table.version": str(config.version + REFUSED_BY_HUDI * config.coordination.is_parallel),
         "hoodie.table.initial.version": str(config.version),
         "hoodie.timeline.layout.version": "2",
         "hoodie.timeline.path": "timeline",
@@ -98,6 +110,7 @@ def _ordering_properties(config: TableConfig) -> dict[str, str]:
 def _own_properties(config: TableConfig) -> dict[str, str]:
     demanded = READER_FEATURES | ({PARTIAL_FEATURE} if config.partial_update else set())
     demanded |= {FUNCTION_FEATURE} if config.merge_function else set()
+    demanded |= {PARALLEL_PUBLICATION} if config.coordination.is_parallel else set()
     resized = {RESIZED} & config.writer_features
     demanded |= resized
     indexed = {INDEXED} if config.record_index else set()
@@ -207,7 +220,7 @@ def _ordered(values: Mapping[str, str]) -> bool:
 
 def _refuse_unreadable(values: Mapping[str, str]) -> None:
     layout = values.get("hoodie.timeline.layout.version")
-    known = {PARTIAL_FEATURE, FUNCTION_FEATURE, RESIZED, *READER_FEATURES}
+    known = {PARTIAL_FEATURE, FUNCTION_FEATURE, RESIZED, PARALLEL_PUBLICATION, *READER_FEATURES}
     unknown = set(_names(values.get("nbcc.reader.features"))) - known
     refusals = {
         f"it has table version {values.get('hoodie.table.version')}": _version(values) not in VERSIONS,
@@ -240,7 +253,8 @@ def _version(values: Mapping[str, str]) -> int:
             "hoodie.table.version is missing in hoodie.properties",
             "restore that file, or let Apache Hudi upgrade the table",
         )
-    return int(text)
+    is_parallel = PARALLEL_PUBLICATION in _names(values.get("nbcc.reader.features"))
+    return int(text) - REFUSED_BY_HUDI * is_parallel
 
 
 def _refuse_inconsistent(values: Mapping[str, str]) -> None:
@@ -256,6 +270,14 @@ def _refuse_inconsistent(values: Mapping[str, str]) -> None:
         ),
         f"it has the feature {FREE_DECISIONS} and no {DECISION}=free": (
             FREE_DECISIONS in features and values.get(DECISION) != "free"
+        ),
+        f"it has the feature {PARALLEL_PUBLICATION} and no {DECISION}=free with {PUBLICATION}=parallel": (
+            PARALLEL_PUBLICATION in features
+            and (values.get(DECISION), values.get(PUBLICATION)) != ("free", "parallel")
+        ),
+        f"it has {PUBLICATION}=parallel and no feature {PARALLEL_PUBLICATION} of its readers": (
+            values.get(PUBLICATION) == "parallel"
+            and PARALLEL_PUBLICATION not in _names(values.get("nbcc.reader.features"))
         ),
         f"it has the feature {UNLOCKED_REQUESTS} and no {REQUESTS}=put_if_absent": (
             UNLOCKED_REQUESTS in features and values.get(REQUESTS) != "put_if_absent"

@@ -15,7 +15,7 @@ from ..config.archive_policy import archive_policy_of
 from ..config.concurrency import NON_BLOCKING, OPTIMISTIC
 from ..config.concurrency import concurrency_mode as mode_of
 from ..config.coordination import coordination_of
-from ..config.options import FUNCTION, OPTIONS, PARTIAL, TABLE, parsed
+from ..config.options import DECISION, FUNCTION, OPTIONS, PARTIAL, PUBLICATION, TABLE, parsed
 from ..config.table_config import MergeMode, TableConfig, TableType
 from ..config.table_properties import MOST_BUCKETS
 from ..data.columns import IS_DELETED
@@ -281,10 +281,14 @@ def _from_options(options: Mapping[str, str]) -> dict[str, Any]:
         return BadInput(f"{ASKED} with {name}={options[name]!r}", "that is not a value of this option", f"use {needed}")
 
     texts = {name: str(value) for name, value in options.items()}
+    coordination = coordination_of(texts, refuse)
+    if coordination.publication == "parallel" and not coordination.is_parallel:
+        exists = f"the writers of a table with {DECISION}={coordination.decision} publish one instant after the other"
+        raise BadInput(f"{ASKED} with {PUBLICATION}=parallel", exists, f"use {DECISION}=free, or leave it out")
     return {
         **parsed(TABLE, texts, refuse),
         "allowed_function": texts.get(FUNCTION, ""),
-        "coordination": coordination_of(texts, refuse),
+        "coordination": coordination,
         "archive_policy": archive_policy_of(texts, refuse),
     }
 

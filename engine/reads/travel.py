@@ -13,9 +13,10 @@ from ..lock import held
 from ..timeline import Timeline, completion_of
 from ..timeline.decisions import Decision
 from ..timeline.history import Active, History, Whole
+from ..timeline.settled import newest_settled
 from ..writes.claims import new_time
 from ..writes.deciding import tick
-from ..writes.decision_log import catch_up, decide, is_free, uses_decision_log
+from ..writes.decision_log import catch_up, decide, is_free, is_parallel, uses_decision_log
 
 
 def settled(context: Context, now: str | None = None) -> Whole:
@@ -30,10 +31,19 @@ def settled(context: Context, now: str | None = None) -> Whole:
     """
     listed = list_once(context)
     is_by_clock = now is not None and context.rules.read_time == "clock"
-    time = (now if is_by_clock else listed.greatest_completion) or ""
+    time = (now if is_by_clock else newest_time(context, listed)) or ""
     if context.rules.listing == "twice":
         listed = list_again(context, listed, time)
     return listed.until(time)
+
+
+def newest_time(context: Context, listed: Timeline) -> str:
+    """Return the greatest completion time in a listing; if the instants of an entry of the decision log are published
+    at the same time, the greatest one before each instant that the listing has missed.
+    """
+    if is_parallel(context):
+        return newest_settled(context.storage, listed.completed)
+    return listed.greatest_completion or ""
 
 
 def list_again(context: Context, listed: Timeline, time: str) -> Whole:
@@ -67,7 +77,7 @@ def settled_at(context: Context, time: str, asked: str) -> Whole:
     instants that the first listing missed. Raises `BadInput` if `time` is in the future.
     """
     timeline = context.active()
-    if (timeline.greatest_completion or "") < time:
+    if newest_time(context, timeline) < time:
         now = _settle(context, timeline)
         if now < time:
             raise BadInput(

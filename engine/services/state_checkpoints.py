@@ -11,7 +11,7 @@ from ..files.group_files import BaseFile, LogFile
 from ..files.slices import all_slices, to_read
 from ..reads.checkpointed import cleaned_by_others
 from ..reads.retention import horizon
-from ..reads.travel import list_again, list_once
+from ..reads.travel import list_again, list_once, newest_time
 from ..timeline import CommitMetadata, Instant, completion_of, encode_commit
 from ..timeline.archive_files import Archived
 from ..timeline.history import Whole
@@ -40,7 +40,7 @@ def list_twice(context: Context) -> Listed:
     listing.
     """
     listed = list_once(context)
-    archived, time = context.commits.archive.newest(), listed.greatest_completion or ""
+    archived, time = context.commits.archive.newest(), newest_time(context, listed)
     timeline = list_again(context, listed, time).until(time)
     active = frozenset(i for i in timeline.completed if i.writes and i.requested > archived)
     return Listed(timeline, time, archived, active)

@@ -25,13 +25,14 @@ the announcements until the instants are on the timeline.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Literal, NamedTuple, get_args
 
 from ..clock import to_instant, to_millis
 from ..errors import Damaged, Unsupported
 from ..json_text import parse_json
-from ..storage import NotFound, Storage, put_own
+from ..storage import NotFound, Storage, put_own, together
 from .announcements import Announced, announced_data, named
 from .checked import Checked
 from .cuts import newest_cut, numbers_in
@@ -192,9 +193,20 @@ def carry_out(storage: Storage, entry: LogEntry, contents: Mapping[Announced, by
     announcements.
     """
     for item in entry.items:
-        data = item.data or (contents.get(item.announced) if item.announced is not None else None)
-        if item.kind != "time" and (data := data or _data_of(storage, item)) is not None:
-            storage.put_if_absent(f"{TIMELINE}/{item.instant.file_name}", data)
+        _put(storage, item, contents)
+
+
+def carry_out_at_once(storage: Storage, items: Sequence[Decision], contents: Mapping[Announced, bytes]) -> None:
+    """Put instants of an entry onto the timeline at the same time, or in the order of `items` if the storage executes
+    one call after the other.
+    """
+    together(storage, [partial(_put, storage, item, contents) for item in items])
+
+
+def _put(storage: Storage, item: Decision, contents: Mapping[Announced, bytes]) -> None:
+    data = item.data or (contents.get(item.announced) if item.announced is not None else None)
+    if item.kind != "time" and (data := data or _data_of(storage, item)) is not None:
+        storage.put_if_absent(f"{TIMELINE}/{item.instant.file_name}", data)
 
 
 def _data_of(storage: Storage, item: Decision) -> bytes | None:

@@ -8,6 +8,7 @@ rollback exclude each other. No heartbeat is checked: whether a write was rolled
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,16 +18,17 @@ from typing import Final
 from ..context import Context
 from ..errors import Conflict
 from ..storage import NotFound, Storage, listed_ahead, together
+from ..storage.parallel import WIDTH
 from ..timeline import Instant
 from ..timeline.announcements import FOLDER as ANNOUNCED
 from ..timeline.announcements import Announced, Announcement, announced_instants, load_announcement
 from ..timeline.cuts import is_cut
-from ..timeline.decisions import Decision, LogEntry, carry_out, rival_of, unpublished
+from ..timeline.decisions import Decision, LogEntry, carry_out, carry_out_at_once, rival_of, unpublished
 from ..timeline.history import Active
 from ..timeline.timeline import FOLDER
 from .candidates import Candidates, decided_on
 from .commit_protocol import undone_conflict
-from .decision_log import is_free, learn_tail
+from .decision_log import is_free, is_parallel, learn_tail
 
 AHEAD_SECONDS: Final = 5.0
 """For how long a writer waits for the times of an entry with many items: as long as 2,500 of them take."""
@@ -95,9 +97,9 @@ def decide_announced(
     names = announced_instants(storage)
     timeline = context.active(storage)
     awaited = wanted or (own.name if own is not None else None)
-    ended = None if awaited is None else _ended(context, awaited, awaited in names, timeline)
-    if ended is not None:
-        return Round(tail, timeline, ended=ended)
+    known = None if awaited is None else _known(context, awaited, awaited in names, timeline, tail)
+    if known is not None:
+        return known
     candidates = Candidates(context, tail, timeline, _loaded(context, names, own), floor)
     for name in sorted(names, key=candidates.order):
         candidates.consider(name)
@@ -124,7 +126,24 @@ def _decides(context: Context, rival: LogEntry, wanted: Announced | None) -> boo
     return wanted is not None and rival.decides(wanted) is not None and not is_cut(context.storage, rival.number)
 
 
-def _ended(context: Context, name: Announced, is_announced: bool, timeline: Active) -> Instant | Conflict | None:
+def _known(context: Context, name: Announced, is_announced: bool, timeline: Active, tail: LogEntry) -> Round | None:
+    """Return the round of an actor that finds its instant on the timeline, or ended; None if it must decide it."""
+    if _is_behind_missing(context, decided_on(timeline, name), tail):
+        return Round(tail, undecided=True)
+    ended = _ended(context, name, is_announced, timeline, tail)
+    return None if ended is None else Round(tail, timeline, ended=ended)
+
+
+def _is_behind_missing(context: Context, there: Instant | None, tail: LogEntry) -> bool:
+    """Return whether an earlier instant of the same entry may be missing on the timeline: instants are published at the
+    same time, and the entry is a later one than the tail, which is published.
+    """
+    return is_parallel(context) and there is not None and (there.completed or "") > tail.time
+
+
+def _ended(
+    context: Context, name: Announced, is_announced: bool, timeline: Active, tail: LogEntry
+) -> Instant | Conflict | None:
     """Return how an instant ended whose announcement was deleted, or that the timeline does not show any more. It was
     published, perhaps archived since, or rolled back while its author stood still. Returns None if that is not known
     yet.
@@ -137,7 +156,8 @@ def _ended(context: Context, name: Announced, is_announced: bool, timeline: Acti
     # The instant was published before its announcement was deleted, so a listing that begins now shows it.
     timeline = context.active()
     if (there := decided_on(timeline, name)) is not None:
-        return there if there.completed or name.is_plan else None
+        is_last = there.completed and not _is_behind_missing(context, there, tail)
+        return there if is_last or name.is_plan else None
     archived = context.commits.history(timeline).archived
     found = archived.find(name.requested, name.action) if archived is not None else None
     return found or undone_conflict(context, timeline, name.requested, name.action)
@@ -161,8 +181,12 @@ def create_entry(context: Context, entry: LogEntry) -> bool:
 
 
 def publish_entry(context: Context, entry: LogEntry, own: Announcement | None = None) -> None:
-    """Put the instants of an entry onto the timeline, in ascending order."""
-    carry_out(context.storage, entry, _contents(context, entry.items, own))
+    """Put the instants of an entry onto the timeline, in ascending order or at the same time."""
+    contents = _contents(context, entry.items, own)
+    if is_parallel(context):
+        carry_out_at_once(context.storage, entry.items, contents)
+    else:
+        carry_out(context.storage, entry, contents)
 
 
 def _published_tail(context: Context, wanted: Announced | None) -> tuple[LogEntry, Storage | None, float]:
@@ -219,18 +243,24 @@ def _see_published(
 
     With the lock, the author of the tail has died or has lost the lock. Without it, the author is probably publishing:
     this actor waits as long as that should take, and publishes the tail itself if no more of it was published in that
-    time. An instant is published only after all that complete before it.
+    time. The `wanted` instant counts as published after all that complete before it.
     """
+    ahead = missing if wanted is None else missing[: missing.index(wanted) + 1]
     while is_free(context):
-        ahead = len(missing) if wanted is None else missing.index(wanted) + 1
-        context.clock.pause(ahead * round_trip)
-        left = unpublished(context.storage, tail)
-        if not left or (wanted is not None and wanted not in left):
+        rounds = math.ceil(len(ahead) / WIDTH) if is_parallel(context) else len(ahead)
+        context.clock.pause(rounds * round_trip)
+        missing = unpublished(context.storage, tail)
+        left = [item for item in ahead if item in missing]
+        if not left:
             return
-        if left[0] == missing[0]:
+        if len(left) == len(ahead):
             break
-        missing = left
-    carry_out(context.storage, tail._replace(items=tuple(missing)), _contents(context, missing, None))
+        ahead = left
+    contents = _contents(context, missing, None)
+    if is_parallel(context):  # from the other end, to share the work with an author that is slow
+        carry_out_at_once(context.storage, missing[::-1], contents)
+    else:
+        carry_out(context.storage, tail._replace(items=tuple(missing)), contents)
 
 
 def _loaded(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from ..config.coordination import mode_of
 from ..context import Context
 from ..errors import Conflict
 from ..lock import held
@@ -40,6 +41,11 @@ def announces(context: Context) -> bool:
 def is_free(context: Context) -> bool:
     """Return whether entries of the decision log alone order what is decided, and no writer takes the lock."""
     return context.rules.decision == "free"
+
+
+def is_parallel(context: Context) -> bool:
+    """Return whether the instants of one entry are published at the same time."""
+    return is_free(context) and context.rules.publication == "parallel"
 
 
 @contextmanager
@@ -92,7 +98,7 @@ def refuse_converted(context: Context, last: LogEntry | None) -> None:
     """
     if last is None:
         return
-    is_other = bool(last.decision) and last.decision != context.rules.decision
+    is_other = last.decision not in ("", mode_of(context.rules.decision, context.rules.publication))
     if is_other or (is_free(context) and not last.reserved):
         raise Conflict(
             f"write to the table {context.storage.url} with nbcc.decision={context.rules.decision}",

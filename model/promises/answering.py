@@ -5,13 +5,16 @@ be if the query specifies no time.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from ..answers import BadInput, Cleaned, Kind, NoAnswer
+from ..kernel.publication import Publication
 from ..kernel.reader import READER
 from ..kernel.table import Write
 from ..machine.state import State
-from ..machine.transition import Step, record_of
+from ..machine.transition import DEAD, Step, record_of
+from ..mechanisms.announcements.author import DECIDING
 from ..mechanisms.archiving.mechanism import ARCHIVER
 from ..mechanisms.archiving.reader import ReadBegun
 from ..mechanisms.consumers import CONSUMER, time_of
@@ -160,6 +163,9 @@ def fresh_holds(model: Model, before: State | None, step: Step | None, after: St
     newest = _newest(model.component(after, "published"))
     if newest is not None and (settled := model.settled(after)) < (newest.completed or 0):
         return f"a read that begins now is as of t{settled}, and {write_named(newest, newest.requested)} has returned"
+    for entry in value_in(model, after, "early"):
+        if isinstance(entry, Write) and model.component(after, entry.actor).step not in (DEAD, *DECIDING):
+            return f"{write_named(entry, entry.requested)} has returned, and reads ignore it: an earlier one is missing"
     if before is None or step is None:
         return None
     if step.actor in model.actors_of(CONSUMER):
@@ -190,7 +196,8 @@ def _time_is_too_early(model: Model, before: State, step: Step, after: State) ->
         newest = _newest(published)
         time = max((entry.completed for entry in published if entry.requested in has.at_start), default=0)
     elif had.step == "listing" != has.step and has.is_reading:
-        newest = _newest(tuple(entry for entry in published if entry.requested in had.at_start))
+        # What the listing showed behind a missing instant had not returned (`parallel_publication`).
+        newest = _newest(tuple(takewhile(lambda entry: entry.requested in had.at_start, published)))
     if newest is not None and time < (newest.completed or 0):
         return f"{step.actor} reads as of t{time}, and began after {write_named(newest, newest.requested)} had returned"
     if had.is_reading and (has.is_reading or has.step == "answered") and has.time < had.time:
@@ -211,7 +218,9 @@ def _window_ends_early(model: Model, before: State, step: Step, after: State) ->
 
 def _on_listings(model: Model) -> tuple[str, ...]:
     readers = (*model.actors_of(READER), *model.actors_of(CONSUMER))
-    return tuple(dict.fromkeys(("published", *model.settled_reads, *readers)))
+    early = components_in(model, "early")
+    publishers = model.composition.facts(Publication) if early else ()
+    return tuple(dict.fromkeys(("published", *early, *model.settled_reads, *readers, *publishers)))
 
 
 def _has_returned(model: Model, state: State) -> bool:

@@ -226,8 +226,8 @@ def _by_completion(model: Model) -> bool:
 
 
 def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
-    known = {"published", "plans", "rollbacks"}
-    if {"restores", "schemas", LOGS} & {*model.components} or model.world.settings or {*model.table_reads} - known:
+    known, unfit = {"published", "plans", "rollbacks"}, {"restores", "schemas", "early", LOGS}
+    if unfit & {*model.components} or model.world.settings or {*model.table_reads} - known:
         return [], []
     if model.actors_of(CLUSTERER) and model.protocol[Clustering].clustering == "file_ids":
         return [], []

@@ -283,4 +283,5 @@ def on_table(model: Model) -> tuple[str, ...]:
 
 def on_table_and_readers(model: Model) -> tuple[str, ...]:
     """Return the components (state variables) on which reads of the table depend, and those of the readers."""
-    return (*on_table(model), *model.actors_of(READER))
+    readers = model.actors_of(READER)
+    return (*on_table(model), *(components_in(model, "early") if readers else ()), *readers)

@@ -1,8 +1,8 @@
 """Commits that writers announce, so that another actor may decide them (`nbcc.decision` = shared or free).
 
 One entry of the decision log decides all instants that are announced and undecided. Its author puts them on the
-timeline in the order of the entry, one after the other. With `shared` the holder of the lock is the author. With `free`
-every writer tries to create the next entry, and one of them succeeds.
+timeline in the order of the entry, one after the other or at the same time (`publication`). With `shared` the holder of
+the lock is the author. With `free` every writer tries to create the next entry, and one of them succeeds.
 
 Requests are sent in the rounds of the engine (`engine.writes.announced`). A round takes effect when it is answered.
 """
@@ -223,13 +223,29 @@ class FreeDecisions(Announcements):
                 yield env.timeout(self._run.chance.random() * pause)
                 pause *= 2
 
+    def _publish(self, items: Sequence[AnnouncedCommit], crashes_at: float) -> Events:
+        """Publish the instants of an entry, at the same time if the table allows it."""
+        if self._run.scenario.lock.publication == "ascending":
+            done: bool = yield from super()._publish(items, crashes_at)
+            return done
+        yield from self._each("get", max(0, len(items) - 1))
+        for begin in range(0, len(items), WIDTH):
+            together = items[begin : begin + WIDTH]
+            yield from self._rounds([{"put": len(together)}])
+            if self._run.env.now >= crashes_at:
+                return False
+            for item in together:
+                item.publish()
+        return True
+
     def _await(self, entry: Sequence[AnnouncedCommit], last: AnnouncedCommit, crashes_at: float) -> Events:
         """Wait until an instant of an entry is published, and publish it if nothing moves."""
         env, one = self._run.env, self._run.sampler.mean("put")
         items = entry[: entry.index(last) + 1]
         left = len(items)
         while left:
-            yield env.timeout(left * LOOKS * one)
+            rounds = left if self._run.scenario.lock.publication == "ascending" else -(-left // WIDTH)
+            yield env.timeout(rounds * LOOKS * one)
             yield from self._rounds(FOUND)
             before, left = left, _unpublished(items)
             if left and left == before:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Final, Literal, TypeVar, get_args
+from typing import Any, Final, Literal, TypeVar, get_args, get_type_hints
 
 from nbcc.model.validation import nearest, refuse_unknown
 
@@ -22,6 +22,7 @@ Arrival = Literal["regular", "poisson", "continuous"]
 Choice = Literal["newest", "uniform", "zipf", "own"]
 Provider = Literal["file", "lease", "zookeeper"]
 Decision = Literal["lock", "log", "shared", "free"]
+Publication = Literal["ascending", "parallel"]
 Requests = Literal["under_lock", "put_if_absent"]
 MODES: Final = get_args(Mode)
 T = TypeVar("T")
@@ -47,8 +48,9 @@ class LockOptions:
     is the time in seconds that an actor waits to allow for clock skew. `decision` states what decides a commit: the
     lock (`lock`), an entry of the decision log that its writer creates under the lock (`log`), an entry that the
     lock's holder creates for all writers that have announced their commits (`shared`), or such an entry that any writer
-    creates without the lock (`free`). `requests` states whether a writer requests an instant under the lock. One that
-    announces its commit does not.
+    creates without the lock (`free`). `publication` states whether the author of such an entry publishes its instants
+    one after the other or at the same time. `requests` states whether a writer requests an instant under the lock. One
+    that announces its commit does not.
     """
 
     provider: Provider = "lease"
@@ -56,6 +58,7 @@ class LockOptions:
     wait: float = 60.0
     lease: float = 300.0
     decision: Decision = "lock"
+    publication: Publication = "ascending"
     requests: Requests = "under_lock"
 
     @property
@@ -288,8 +291,8 @@ def _value(name: str, value: Any, kind: type, where: str) -> Any:
 
 
 _CHOICES: Final[dict[str, tuple[str, ...]]] = {
-    "arrival": get_args(Arrival), "choice": get_args(Choice), "provider": get_args(Provider),
-    "decision": get_args(Decision), "requests": get_args(Requests), "concurrency": ("", "nbcc", "occ"),
+    **{name: get_args(hint) for name, hint in get_type_hints(LockOptions).items() if get_args(hint)},
+    "arrival": get_args(Arrival), "choice": get_args(Choice), "concurrency": ("", "nbcc", "occ"),
 }  # fmt: skip
 _DEFAULT: Final = Scenario(name="")
 

@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import pytest
 
 from nbcc.model import Protocol, World
+from nbcc.model.mechanisms import parallel_publication
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
 from nbcc.simulator.lockstep.systems.registry import factory
@@ -15,6 +19,7 @@ from nbcc.simulator.users_factory import CannotPlay
 from tests.builders import by_day
 
 FREE, SHARED = specs.protocol("free-commits"), specs.protocol("shared-commits")
+PARALLEL = Protocol(decision="free", publication="parallel")
 OPTIMISTIC = Protocol(decision="free", concurrency="occ")
 THREE, COMPACTED = specs.world("free_three_writers"), specs.world("free_compaction")
 UNDONE = specs.world("free_rollback")
@@ -50,6 +55,28 @@ def test_engine_and_model_agree_on_commits_without_a_lock(world: World, historie
     agrees(world, FREE, histories)
 
 
+@pytest.mark.parametrize(
+    ("world", "histories"), [(THREE, 8), (ROLLED_BACK.replace(crashes=0), 8), (PLANNED, 5)],
+    ids=["with a crash", "with a rollbacker", "with a compactor"],
+)
+def test_engine_and_model_agree_on_parallel_publication(world: World, histories: int) -> None:
+    agrees(world, PARALLEL, histories)
+
+
+def test_readers_agree_while_instants_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some history leaves an instant missing before a later one, so that readers have something to ignore."""
+    missing, settled = list[int](), parallel_publication.settled_items
+
+    def counted(entry: Any, left: Iterable[Any]) -> Any:
+        found = [*left]
+        missing.extend([len(found)] if 0 < len(found) < len(entry.items) and entry.items[0] in found else [])
+        return settled(entry, found)
+
+    monkeypatch.setattr(parallel_publication, "settled_items", counted)
+    agrees(READ, PARALLEL, 15)
+    assert missing
+
+
 @pytest.mark.parametrize("world", [THREE, TWICE, READ], ids=["with a crash", "two writes", "with a reader"])
 def test_engine_and_model_agree_on_optimistic_commits_without_a_lock(world: World) -> None:
     agrees(world, OPTIMISTIC, 10)
@@ -61,8 +88,9 @@ def test_engine_and_model_agree_on_commits_that_the_holder_of_the_lock_decides(w
 
 
 @pytest.mark.parametrize(
-    ("world", "protocol"), [(COMPACTED, FREE), (UNDONE, FREE), (RESTORED, FREE), (TWICE, OPTIMISTIC), (THREE, SHARED)],
-    ids=["compaction", "rollback", "restore", "optimistic", "shared"],
+    ("world", "protocol"), [(COMPACTED, FREE), (UNDONE, FREE), (RESTORED, FREE), (TWICE, OPTIMISTIC), (THREE, SHARED),
+     (THREE, PARALLEL)],
+    ids=["compaction", "rollback", "restore", "optimistic", "shared", "parallel"],
 )  # fmt: skip
 @pytest.mark.parametrize("system", ["s3", LOSING], ids=["some requests fail", "every answer to a put is lost"])
 def test_announced_commits_agree_on_an_object_store(world: World, protocol: Protocol, system: str) -> None:

@@ -191,3 +191,22 @@ def test_hudi_and_hudi_rs_read_every_published_prefix(table: Table, readers: Rea
         assert max(len(entry.items) for entry in entries(table)) == 3, "one entry decides three commits"
     assert len(readers.counts) == 4
     assert min(readers.counts.values()) >= 4, "every kind of read was compared several times"
+
+
+def test_readers_that_do_not_read_the_log_refuse_parallel_publication(tmp_path: Path) -> None:
+    """An instant may be missing before a later one, which no reader sees that lists the timeline alone."""
+    table = Table.create(
+        None, tmp_path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=1,
+        options={DECISION: "free"},
+    )  # fmt: skip
+    table.upsert(batch_of([("k", "p", 1, "v")]))
+    by_hudi_rs(tmp_path)
+    table.convert("free", "parallel")
+    with pytest.raises(PeerRefused, match="Unsupported table version code: 1009"):
+        peer("hudi").ask("open", str(tmp_path))
+    with pytest.raises(Exception, match="Only support table version"):
+        by_hudi_rs(tmp_path)
+    table.convert("free")
+    peer("hudi").ask("open", str(tmp_path))
+    assert {row[:3] for row in peer("hudi").ask("read", str(tmp_path), kind="snapshot")} == by_hudi_rs(tmp_path)
+    peer("hudi").ask("forget", str(tmp_path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain
+from typing import get_args
 
 import pytest
 
@@ -27,6 +28,7 @@ from nbcc.simulator.workload.scenario import (
     Decision,
     LockOptions,
     Mode,
+    Publication,
     RandomCrashes,
     Reads,
     Scenario,
@@ -40,10 +42,12 @@ from tools.accesses.programs import Point, upsert
 TIMES = calibration()
 
 
-def run(decision: Decision, writers: int, mode: Mode = "nbcc", **other: object) -> tuple[Simulation, Measures]:
+def run(
+    decision: Decision, writers: int, mode: Mode = "nbcc", publication: Publication = "ascending", **other: object
+) -> tuple[Simulation, Measures]:
     case = Scenario(
         name="announced", hours=60 / 3600, store="server-20ms", table=TableLoad(1, 2), reads=Reads(every=0.0),
-        lock=LockOptions(skew=0.005, decision=decision, requests="put_if_absent"),
+        lock=LockOptions(skew=0.005, decision=decision, publication=publication, requests="put_if_absent"),
         writers=(WriterLoad("w", writers, arrival="continuous", rows=200),), **other,  # type: ignore[arg-type]
     )  # fmt: skip
     simulation = Simulation(case, mode, TIMES, 1)
@@ -122,3 +126,10 @@ def test_of_two_optimistic_commits_to_one_group_in_an_entry_the_second_conflicts
     simulation, measures = run(decision, 4, "occ")
     assert measures.conflicts > measures.commits > 0
     assert {len(entry) for entry in simulation.announcements.entries[1:]} == {1}  # type: ignore[union-attr]
+
+
+def test_publication_at_the_same_time_pays_with_the_number_of_writers() -> None:
+    ascending, parallel = ([run("free", count, publication=order)[1].commits for count in (1, 16)]
+                           for order in get_args(Publication))
+    assert ascending[0] == parallel[0]
+    assert parallel[1] > 1.2 * ascending[1]

@@ -14,6 +14,7 @@ from nbcc.simulator.workload.scenario import (
     MODES,
     Decision,
     LockOptions,
+    Publication,
     Reads,
     Requests,
     Scenario,
@@ -25,6 +26,8 @@ from nbcc.simulator.workload.scenario import (
 from nbcc.simulator.workload.simulation import Simulation
 from nbcc.simulator.workload.summary import CORE_HOUR, figures, percentile, writer_figures
 from nbcc.simulator.workload.writers import start_writers
+
+from .modes import mode_name
 
 SEEDS: Final = 1
 WRITERS: Final = (1, 2, 4, 8, 16, 32, 64, 128)
@@ -147,12 +150,13 @@ def commits() -> list[dict[str, Any]]:
     """
     rows = []
     for phase, cost, times in (("commit", READY, READY_TIMES), ("write", WRITTEN, TIMES)):
-        for decision, requests in COMMIT_MODES:
+        for decision, publication, requests in COMMIT_MODES:
             for count in COMMIT_WRITERS[: None if phase == "write" else -2]:
                 seconds, cores = (60.0, 2) if count <= BENCH_WRITERS else (120.0, 0)
                 case = Scenario(
                     name="commits", hours=seconds / 3600, store="server-20ms", cores=cores, table=TableLoad(1, 2),
-                    lock=LockOptions(skew=0.005, wait=3600.0, decision=decision, requests=requests),
+                    lock=LockOptions(skew=0.005, wait=3600.0, decision=decision, publication=publication,
+                                     requests=requests),
                     writers=(WriterLoad("job", count, arrival="continuous", rows=8),), reads=Reads(every=0.0),
                 )  # fmt: skip
                 run = Simulation(case, "nbcc", times, 1)
@@ -161,7 +165,7 @@ def commits() -> list[dict[str, Any]]:
                 measures = run.finish()
                 sent = measures.requests.total() + measures.lock_requests.total()
                 rows.append({
-                    "phase": phase, "mode": f"{decision}, {requests}", "writers": count,
+                    "phase": phase, "mode": mode_name(decision, publication, requests), "writers": count,
                     "commits_a_second": round(measures.commits / seconds, 2),
                     "median": round(percentile(measures.latency, 50), 3),
                     "p95": round(percentile(measures.latency, 95), 3),
@@ -202,9 +206,11 @@ TIMES: Final[Calibration] = calibration()
 BENCH_WRITERS: Final = 16  # the most that `benchmarks.stores` measures
 READY_TIMES: Final = replace(TIMES, write=0.0, per_row=0.0, per_file=0.0)
 COMMIT_WRITERS: Final = (1, 2, 4, 8, 16, 64, 1000)
-COMMIT_MODES: Final[Sequence[tuple[Decision, Requests]]] = (
-    ("lock", "under_lock"), ("lock", "put_if_absent"), ("log", "under_lock"), ("log", "put_if_absent"),
-    ("shared", "put_if_absent"), ("free", "put_if_absent"),
+COMMIT_MODES: Final[Sequence[tuple[Decision, Publication, Requests]]] = (
+    ("lock", "ascending", "under_lock"), ("lock", "ascending", "put_if_absent"),
+    ("log", "ascending", "under_lock"), ("log", "ascending", "put_if_absent"),
+    ("shared", "ascending", "put_if_absent"), ("free", "ascending", "put_if_absent"),
+    ("free", "parallel", "put_if_absent"),
 )  # fmt: skip
 READY: Final = StageCost(False, 0, 0, 0, (1, 0, 0, 0), {"put": (1, 1, 0, 0)})
 WRITTEN: Final = StageCost(False, 0, 0, 0, (2, 0, 0, 0), {"put": (1, 2, 0, 0)})

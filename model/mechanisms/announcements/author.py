@@ -28,6 +28,8 @@ from .rules import (
 
 ANNOUNCED, KNOWS_TAIL = "has announced", "knows the tail"
 LISTING, LISTED = "lists the announcements", "has listed the announcements"
+DECIDING = (ANNOUNCED, KNOWS_TAIL, LISTING, LISTED)
+"""The steps at which an actor waits for the decision of its announcement."""
 
 WRITER_FINDS_DECIDED, COMPACTOR_FINDS_DECIDED = "writer_finds_decided", "compactor_finds_decided"
 

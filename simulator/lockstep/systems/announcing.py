@@ -28,6 +28,7 @@ from nbcc.model.mechanisms.announcements.rules import (
 )
 from nbcc.model.mechanisms.decision_log import DecisionLog
 from nbcc.model.mechanisms.occ.conflicts import has_optimistic_writers
+from nbcc.model.mechanisms.parallel_publication import is_parallel
 from nbcc.model.mechanisms.restores.mechanism import RESTORER, Restorer
 from nbcc.model.mechanisms.restores.rules import Restore, is_gone, is_undone
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER, Rollbacker
@@ -69,6 +70,10 @@ def _listed(own: Any) -> Iterable[Any]:
     return () if deciding is None else deciding.listed
 
 
+def _last(texts: Sequence[str], text: str) -> int:
+    return len(texts) - 1 - texts[::-1].index(text)
+
+
 class AnnouncingSystem(EngineSystem):
     """The engine with announced commits. Times are those of the model (`LogTimes`)."""
 
@@ -87,7 +92,7 @@ class AnnouncingSystem(EngineSystem):
         self.harness.clock.splits = True
         self.rows_by_action = {**self.rows_by_action, **{row.action: row for row in without_lock(protocol)}}
         self._running: dict[str, Task] = {}
-        self._is_optimistic = has_optimistic_writers(protocol)
+        self._is_optimistic, self._is_parallel = has_optimistic_writers(protocol), is_parallel(protocol)
         self._planned = "restore" if world.actors.get(RESTORER.name) else PLANNED[0]
         self._translated: tuple[int, LogTimes] = (-1, LogTimes((), ()))
 
@@ -177,14 +182,27 @@ class AnnouncingSystem(EngineSystem):
             return self._precedes_restore(model, state)
         if did == "announces":
             return self._finds_files_deleted(model, state, step.actor)
-        return did in DECIDES and self._decides_otherwise(model, state, step.actor, did)
+        return did in DECIDES and self._decides_otherwise(model, state, step, did)
 
-    def _decides_otherwise(self, model: Any, state: Any, actor: str, did: str) -> bool:
+    def _decides_otherwise(self, model: Any, state: Any, step: Step, did: str) -> bool:
+        actor = step.actor
         if self._running[actor].finished:
             return True  # its listing has shown that its announcement is decided
         if did == "publishes_item":
-            return self._returns_at_once(model, state, actor)
+            return self._returns_at_once(model, state, actor) or self._publishes_another(model, state, step)
         return did == "creates_entry" and self._creates_otherwise(model, state, actor)
+
+    def _publishes_another(self, model: Any, state: Any, step: Step) -> bool:
+        """Return whether an actor puts another item of an entry first. An author begins with the first item, and an
+        actor that helps with the last one.
+        """
+        if not self._is_parallel:
+            return False
+        deciding = record_of(model.component(state, step.actor), Deciding)
+        left = unpublished(last_known(deciding, model.component(state, "entries")), model.view(state, "timeline"))
+        texts = [call.text for call in self._running[step.actor].calls]
+        created = PUT_DECISION in texts and not {*LOOKS, "get decision"} & {*texts[_last(texts, PUT_DECISION) :]}
+        return dict(step.args)["item"] != (left[0 if created else -1].requested,)
 
     def _creates_otherwise(self, model: Any, state: Any, actor: str) -> bool:
         """Return whether an actor creates another entry, or others would look at the log before it does."""
@@ -270,10 +288,17 @@ class AnnouncingSystem(EngineSystem):
         mine = record_of(model.component(state, actor), Deciding).announcement
         if mine is None or self._running[actor].finished or self._is_about_to(actor, CLEANS_UP):
             return mine is not None
-        if name_of(mine) not in map(name_of, model.view(state, "timeline")):
+        if name_of(mine) not in map(name_of, model.view(state, "timeline")) or self._is_behind(model, state, mine):
             return False
         decided = self._decided_by_tail(model, state, actor)
         return self._is_about_to(actor, LOOKS) if decided else self._has_read_rival(actor)
+
+    def _is_behind(self, model: Any, state: Any, mine: Any) -> bool:
+        """Return whether an earlier item of the last entry than the announced one is unpublished."""
+        items = last_of(model.component(state, "entries")).items
+        earlier = items[: [*map(name_of, items), name_of(mine)].index(name_of(mine))]
+        return any(each in earlier for each in unpublished(last_of(model.component(state, "entries")),
+                                                            model.view(state, "timeline")))  # fmt: skip
 
     def _is_about_to(self, actor: str, calls: Collection[str]) -> bool:
         """Return whether the next call of an actor is one of `calls`."""
