@@ -29,7 +29,7 @@ from tests.builders.hudi_differences import DELETES_LEFT_OUT, DIFFERENCES, hudi_
 from tests.builders.pending import batch_of, snapshot_of
 from tests.engine.free_tables import Dies, Hooked, assert_decided_once, dies, eager, entries
 
-from .readers import Rows, by_hudi_rs
+from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
 
 MODES = {
     "requests without the lock": {DECISION: "lock", REQUESTS: "put_if_absent"},
@@ -199,14 +199,12 @@ def test_readers_that_do_not_read_the_log_refuse_parallel_publication(tmp_path: 
         None, tmp_path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=1,
         options={DECISION: "free"},
     )  # fmt: skip
-    table.upsert(batch_of([("k", "p", 1, "v")]))
+    table.upsert(batch_of([("p", "k", 1, "v")]))
     by_hudi_rs(tmp_path)
     table.convert("free", "parallel")
     with pytest.raises(PeerRefused, match="Unsupported table version code: 1009"):
-        peer("hudi").ask("open", str(tmp_path))
+        by_bundle(NEWEST)(tmp_path)
     with pytest.raises(Exception, match="Only support table version"):
         by_hudi_rs(tmp_path)
     table.convert("free")
-    peer("hudi").ask("open", str(tmp_path))
-    assert {row[:3] for row in peer("hudi").ask("read", str(tmp_path), kind="snapshot")} == by_hudi_rs(tmp_path)
-    peer("hudi").ask("forget", str(tmp_path))
+    assert by_bundle(NEWEST)(tmp_path) == by_hudi_rs(tmp_path) == {("k", 1, "v")}
