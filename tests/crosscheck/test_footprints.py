@@ -135,7 +135,7 @@ def test_to_ask_why_is_one_where_it_is_used_or_something_else_was_missing() -> N
     assert "list.begin .hoodie/timeline" in more
 
 
-def test_an_archiver_is_atomic_beside_an_actor_that_asks_why_in_the_archive() -> None:
+def test_an_archiver_is_atomic_while_a_listing_explains_an_error() -> None:
     asked = [Access("r1", 0, f"list.{end}", ARCHIVE.rstrip("/"), False) for end in ("begin", "end")]
     archives = [Access("arch1", 1, "put", f"{ARCHIVE}{name}", True) for name in ("1_1_0.parquet", "manifest_1")]
     assert violations([missing(LOGS[0]), *asked, *archives, *cleaned(LOGS[0])]) == []
