@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from nbcc.model.promises import PROMISES
 from nbcc.simulator.search import mutants
@@ -80,7 +80,13 @@ def pages(found: Sequence[Kill]) -> dict[Path, str]:
 
 
 def files(found: Sequence[Kill]) -> dict[Path, str]:
-    return {kills_path(): json.dumps(to_mapping(found), indent=1) + "\n", **pages(found)}
+    keys = (f" {json.dumps(key)}: {_lines(value)}" for key, value in to_mapping(found).items())
+    return {kills_path(): "{\n" + ",\n".join(keys) + "\n}\n", **pages(found)}
+
+
+def _lines(value: Any) -> str:
+    """Return a value as JSON; a list has a line for each item."""
+    return json.dumps(value) if not isinstance(value, list) else "[\n" + ",\n".join(map(json.dumps, value)) + "\n ]"
 
 
 def _model(killed: Mapping[str, Sequence[Kill]]) -> Iterator[tuple[object, ...]]:

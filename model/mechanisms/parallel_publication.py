@@ -60,7 +60,7 @@ class PublicationOrder(Options):
 
 def is_parallel(protocol: ProtocolOptions) -> bool:
     """True if the instants of an entry are published in any order. Without announcements, an entry has one instant."""
-    return protocol[PublicationOrder].publication == "parallel" and protocol[DecisionLog].decision == "free"
+    return protocol[DecisionLog].decision == "free" and protocol[PublicationOrder].publication == "parallel"
 
 
 def compose(composition: Composition) -> None:

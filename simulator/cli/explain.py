@@ -66,7 +66,7 @@ def _lines(explanation: Explanation, run: Trace | None) -> Iterator[str]:
     if run is not None:
         yield from ("", explanation.shows, "", *render(run, width=screen_width()).split("\n"))
     elif explanation.shows:
-        yield from ("", f"{explanation.shows} none exists.")
+        yield from ("", f"{explanation.shows} none in the worlds searched.")
 
 
 def _sentence(text: str) -> str:

@@ -145,6 +145,8 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     yield World(actors=crew(WRITER, ROLLBACKER, CUTTER), stalls=1, rollbacks=1, cuts=1), free
     yield specs.world("free_two_compactors"), free
     yield specs.world("free_restores"), free
+    parallel = free.replace(publication="parallel")
+    yield World(actors=crew(WRITER, WRITER, COMPACTOR)), parallel
     for name in extensions.files_of("worlds"):
         yield specs.world(name), default
     for protocol_name, name in (example for room in rooms().values() for example in room.examples):

@@ -198,11 +198,12 @@ def test_durations(text: str, seconds: float) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_list_has_a_line_for_every_name(nbcc: Cli, kind: str) -> None:
     ran = nbcc(f"list {kind}")
-    names = [line.split()[0] for line in ran.out.splitlines() if not line.startswith(" ")]
+    lines = [line for line in ran.out.splitlines() if not line.startswith(" ")]
+    entries = json.loads(nbcc(f"list {kind} --json").out)[kind]
     assert ran.code == 0
-    assert names
-    assert names == [entry["name"] for entry in json.loads(nbcc(f"list {kind} --json").out)[kind]]
-    assert all(entry["about"] for entry in json.loads(nbcc(f"list {kind} --json").out)[kind])
+    assert lines
+    assert all(line.startswith(f"{entry['name']} ") for line, entry in zip(lines, entries, strict=True))
+    assert all(entry["about"] for entry in entries)
 
 
 def test_list_finds_what_the_model_finds(nbcc: Cli) -> None:

@@ -62,7 +62,7 @@ MISTAKES = (
     "replay old.json --html old.json",
     "validate no_object.json",
     "replay old.json",
-    "list words",
+    "list wordings",
     "demo --protocol requested",
     "explian SNAP",
 )

@@ -263,8 +263,8 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
             "Asked to run 'vacuum', but the operations are alter_schema, archive, as_of, bulk_insert, "
             "cancel_resize, changes, "
             "checkpoint_state, clean, cluster, collect, compact, convert, delete, delete_partition, delete_savepoint, "
-            "file_slices, incremental, insert_overwrite, log_compact, maintain, publish_decided, read_optimized, "
-            "replaced, resize, restore, rollback, "
+            "file_slices, incremental, index, insert_overwrite, log_compact, maintain, publish_decided, "
+            "read_optimized, replaced, resize, restore, rollback, "
             "run_clean, run_compaction, run_log_compaction, run_resize, run_restore, run_rollback, savepoint, "
             "schedule_clean, schedule_compaction, schedule_log_compaction, schedule_resize, schedule_restore, "
             "schedule_rollback, settled, snapshot, timeline, update, upsert: name one of them.",

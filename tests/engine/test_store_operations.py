@@ -106,6 +106,9 @@ def scenario(table: Table) -> Iterator[tuple[str, Any]]:
 RESIZES: tuple[tuple[str, dict[str, Any]], ...] = (
     ("schedule_resize", {"buckets": 3}), ("cancel_resize", {}), ("resize", {"buckets": 4}), ("run_resize", {}),
 )  # fmt: skip
+INDEXED_AND_CONVERTED: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("index", {"type": "RECORD_LEVEL_INDEX"}), ("convert", {"decision": "shared"}),  # neither after the other
+)  # fmt: skip
 
 
 def undone_and_cleaned(table: Table) -> Iterator[tuple[str, Any]]:
@@ -136,7 +139,11 @@ def undone_and_cleaned(table: Table) -> Iterator[tuple[str, Any]]:
     yield run("publish_decided")
     yield "maintain", [step.service for step in table.run("maintain")]
     yield "collect", table.run("collect").counts()
-    yield run("convert", decision="shared")
+    for operation, arguments in INDEXED_AND_CONVERTED:
+        try:
+            yield run(operation, **arguments)
+        except Unsupported as refused:
+            yield operation, str(refused)
     yield "settled", isinstance(table.run("settled"), str)
     yield run("snapshot")
 

@@ -18,7 +18,7 @@ from .pins import SIZES, case, search, violated
 KEEPING = ("time_service", "test_and_set", "occ", "resolved", "log", "free", "put_if_absent", "exclusive", "several",
            # Of a log that is shared; what they lose in addition to it is pinned in sizes.toml.
            "shared", "appended", "earlier", "in_front",
-           "by_range", "dual_write", "moved", "updates_only",
+           "by_range", "dual_write", "moved", "updates_only", "parallel",
            # No promise is of what its reader loses: agreement with the maker of a base file (test_foreign_services.py).
            "by_the_table")  # fmt: skip
 WEAKER = [
