@@ -64,6 +64,16 @@ def test_hudi_rs_from_python(vectors: Path) -> None:
     assert {"window_deletes = omitted", "as_of_axis = requested"} <= known(counts) <= OF_HUDI_RS
 
 
+def test_hudi_rs_from_rust(vectors: Path) -> None:
+    if missing := [name for name in ("cargo", "protoc") if not shutil.which(name)]:
+        pytest.skip(f"{' and '.join(missing)} not installed: hudi-rs was not run from Rust")
+    folder = EXAMPLES / "hudi_rust"
+    subprocess.run(["cargo", "build", "--quiet"], cwd=folder, check=True)  # compiles about 500 crates the first time
+    counts = counted("hudi-rs, Rust", ["cargo", "run", "--quiet", "--offline", "--", str(vectors)], 60, folder)
+    assert counts["agree"] > 2000
+    assert {"window_deletes = omitted", "as_of_axis = requested"} <= known(counts) <= OF_HUDI_RS
+
+
 def test_duckdb_reads_the_base_files(vectors: Path) -> None:
     pytest.importorskip("duckdb", reason="DuckDB is not installed: pip install duckdb")
     assert counted("DuckDB", [sys.executable, "with_duckdb.py", str(vectors)], 60)["agree"] > 300
