@@ -24,8 +24,9 @@ OF_HUDI_RS = {
     "window_merge = slice_of_table", "it does not read the archive", "log_compaction_window = included",
 }  # fmt: skip
 OF_HUDI = {
-    "as_of_axis = requested_slices", "as_of_pending = refused", "merge_order = requested", "window_deletes = omitted",
-    "window_merge = slice_of_window",
+    "as_of_axis = requested_slices", "as_of_pending = refused", "first_slice = first_requested", "fold = logs_first",
+    "it reads the state at the end of the window", "log_compaction_window = included", "merge_order = requested",
+    "window_deletes = omitted", "window_merge = slice_of_window",
 }  # fmt: skip
 
 
@@ -79,13 +80,11 @@ def test_duckdb_reads_the_base_files(vectors: Path) -> None:
     assert counted("DuckDB", [sys.executable, "with_duckdb.py", str(vectors)], 60)["agree"] > 300
 
 
-def test_hudi_from_junit(tmp_path: Path) -> None:
-    """Over `tiny`: `small` takes more than five minutes of processor time."""
-    fill(tmp_path, "tiny")
+def test_hudi_from_junit(vectors: Path) -> None:
     if not shutil.which("mvn"):
         pytest.skip("Maven is not installed: Apache Hudi was not run")
     folder = EXAMPLES / "hudi_junit"
     subprocess.run(["mvn", "-q", "-B", "test-compile"], cwd=folder, check=True)  # fetches what is missing
-    counts = counted("Hudi, JUnit", ["mvn", "-q", "-B", "test", f"-Dvectors={tmp_path}"], 300, folder)
-    assert counts["agree"] > 300
-    assert {"window_deletes = omitted", "as_of_pending = refused"} <= known(counts) <= OF_HUDI
+    counts = counted("Hudi, JUnit", ["mvn", "-q", "-B", "test", f"-Dvectors={vectors}"], 300, folder)
+    assert counts["agree"] > 2000
+    assert {"window_deletes = omitted", "as_of_pending = refused", "fold = logs_first"} <= known(counts) <= OF_HUDI

@@ -18,6 +18,7 @@ from nbcc.model.kernel.table import Log, Table
 from nbcc.model.mechanisms.log_compaction.rules import log_plans_of
 from nbcc.model.rules import Rules
 from nbcc.model.variants.merging import Merging
+from nbcc.model.variants.slicing import Slicing, table_with_unpublished
 
 from ...observables import Batch, canonical_rows
 
@@ -31,6 +32,8 @@ def foreign_rows(
     rules of the foreign reader; the table was written by the rules of the model's protocol.
     """
     table = model.table(state)
+    if reader[Slicing].first_slice == "first_requested":  # such a reader sees the logs of pending writes
+        table = table_with_unpublished(table, model.pending_writes(state))
     rows = {}
     for group in range(model.world.groups):
         until = inf if query.until is None else query.until

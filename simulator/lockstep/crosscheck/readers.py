@@ -124,7 +124,7 @@ def _queries(history: PlayedHistory, most: int = 4) -> Iterator[Query]:
     times = sorted(t for t in done if t >= horizon)
     if times:
         yield Query("snapshot")
-    if _has_archived(history):  # it does not read the archive, in which older times and windows have their instants
+    if has_archived(history):  # it does not read the archive, in which older times and windows have their instants
         return
     for time in times[len(times) % 2 :: max(1, -(-len(times) // most))]:
         yield Query("as_of", until=time)
@@ -158,7 +158,7 @@ def difference_of_hudi_rs(history: PlayedHistory, place: Path, query: Query) -> 
     """Return why hudi-rs may answer a read of the table in the folder `place` otherwise than its rules say; "" if
     nothing is known.
     """
-    if query.kind == "incremental" and _has_archived(history):
+    if query.kind == "incremental" and has_archived(history):
         return "it does not read the archive"
     late = _replaces_taken_for_archived(history, place) or _undone_taken_for_archived(history, place, instant_of)
     return "finding late-file-before-the-timeline-in-hudi-rs" if late else ""
@@ -178,7 +178,7 @@ def _keys_of(history: PlayedHistory, times: Iterable[int]) -> set[str]:
     return {key for time in times for file in history.data.get(time, {}).values() for key in file}
 
 
-def _has_archived(history: PlayedHistory) -> bool:
+def has_archived(history: PlayedHistory) -> bool:
     model = history.model
     return "removed" in model.components and bool(model.component(history.state, "removed"))
 

@@ -12,7 +12,7 @@ from nbcc.model import Protocol, Query
 from ... import specs
 from ..crosscheck.foreign import foreign_rows, rule_of_difference
 from ..crosscheck.history import PlayedHistory
-from ..crosscheck.readers import AS_HUDI_RS, COMMITS, difference_of_hudi_rs, not_predicted
+from ..crosscheck.readers import AS_HUDI_RS, COMMITS, difference_of_hudi_rs, has_archived, not_predicted
 
 HUDI_RS: Final = "hudi-rs 0.5.0"
 HUDI: Final = "Apache Hudi 1.2.0"
@@ -41,15 +41,36 @@ def _of_hudi(history: PlayedHistory, query: Query, answer: tuple[Any, ...]) -> s
     pending = [start for action, _, start, done in history.timeline if done is None and action in COMMITS]
     if query.kind == "as_of" and min(pending, default=inf) <= (query.until or 0):
         return "as_of_pending = refused"
+    if query.kind == "incremental" and (query.after or 0) < _first_active(history):
+        rows = _state_at_the_end(history, query)
+        if rows != foreign_rows(history.model, history.state, query, history.data, _as_hudi()):
+            return "" if rows == answer else "it reads the state at the end of the window"
     return _rule(history, query, answer, _as_hudi())
+
+
+def _first_active(history: PlayedHistory) -> int:
+    """The completion time at which the active timeline begins; 0 if nothing is archived."""
+    active = [done for _, _, _, done in history.timeline if done is not None]
+    return min(active, default=0) if has_archived(history) else 0
+
+
+def _state_at_the_end(history: PlayedHistory, query: Query) -> tuple[Any, ...]:
+    """The rows of Hudi's as-of read at the end of a window that were written in the window. Hudi answers so if a window
+    begins before its active timeline.
+    """
+    model, state = history.model, history.state
+    done = {each.requested: each.completed for each in model.component(state, "published")}
+    rows = foreign_rows(model, state, Query("as_of", until=query.until), history.data, _as_hudi())
+    return tuple(row for row in rows if (query.after or 0) < done[row[3]] <= (query.until or inf))
 
 
 @cache
 def _as_hudi() -> Protocol:
     """Apache Hudi as a reader of nbcc's tables, in which a log of the compaction's instant has the deletes that it
-    kept. Tables that Hudi compacted have no such log, so that Hudi's protocol has no option for it.
+    kept, and a log compaction has an instant of its own in a window. Tables of Hudi have no such log and no log
+    compaction of nbcc, so that Hudi's protocol has no option for either.
     """
-    return specs.protocol("hudi-1.2.0").replace(fold="logs_first")
+    return specs.protocol("hudi-1.2.0").replace(fold="logs_first", log_compaction_window="included")
 
 
 def _rule(history: PlayedHistory, query: Query, answer: tuple[Any, ...], reader: Protocol) -> str:
