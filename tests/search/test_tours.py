@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
@@ -124,3 +127,21 @@ def test_a_tour_is_made_of_runs_of_the_model(name: str) -> None:
         for step in quotient.run(run):
             state = model.apply(state, step)
         assert quotient.symmetry.canonical(state) == run[-1].after
+
+
+def test_every_process_finds_the_same_runs() -> None:
+    """`nbcc fill` names its vectors by their places among these runs."""
+    program = (
+        "from nbcc.model import Model, Protocol; from nbcc.simulator import specs;"
+        "from nbcc.simulator.search.explore.quotient import Quotient;"
+        "from nbcc.simulator.search.explore.tours import tours;"
+        "graph = Quotient(Model(specs.world('rollback_beside_compaction'), Protocol()));"
+        "print([[*graph.run(run)] for run in tours(graph.edges(), graph.first)])"
+    )
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, check=True, capture_output=True
+        ).stdout
+        for seed in "01"
+    )
+    assert first == second

@@ -84,26 +84,30 @@ def _repetitions(edges: Sequence[A], first: Hashable) -> Counter[tuple[Hashable,
     """
     more = Counter(edge.after for edge in edges)  # entering minus leaving edges
     more.subtract(Counter(edge.before for edge in edges))
+    # The flow goes through sets of nodes. Numbers have one order in all processes, so that all find the same runs.
+    states = list(more)
+    number = {state: place for place, state in enumerate(states)}
+    source, sink = len(states), len(states) + 1
     graph: Any = nx.DiGraph()
-    graph.add_nodes_from(("source", "sink"))
+    graph.add_nodes_from((source, sink))
     graph.add_edges_from(
-        (("at", edge.before), ("at", edge.after)) for edge in edges
+        (number[edge.before], number[edge.after]) for edge in edges
     )  # without a capacity: any number of times
     for state, count in more.items():
         if count > 0:
-            graph.add_edge("source", ("at", state), capacity=count)
+            graph.add_edge(source, number[state], capacity=count)
         elif count < 0 and state != first:
-            graph.add_edge(("at", state), "sink", capacity=-count)
-    _, flow = nx.maximum_flow(graph, "source", "sink")
+            graph.add_edge(number[state], sink, capacity=-count)
+    _, flow = nx.maximum_flow(graph, source, sink)
     again: Counter[tuple[Hashable, Hashable]] = Counter()
     for before, following in flow.items():
         for after, times in following.items():
-            if times and before != "source" and after != "sink":
-                again[before[1], after[1]] += times
+            if times and before != source and after != sink:
+                again[states[before], states[after]] += times
     paths = _Paths(edges, first)
     for state, count in more.items():
         if count < 0 and state != first:
-            missing = -count - flow["at", state]["sink"]
+            missing = -count - flow[number[state]][sink]
             again.update(dict.fromkeys(paths.to(state), missing))
     return +again
 
