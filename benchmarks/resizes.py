@@ -157,7 +157,7 @@ def _write(folder: Path, rows: int, number: str) -> dict[str, Any]:
         began = time.time()
         try:
             table.upsert(batch, batch_id=f"{me}/{at}")
-        except Exception as error:
+        except Exception as error:  # an error of any class is a refused write
             print(error, file=sys.stderr)
             refused += 1
         else:
