@@ -122,7 +122,8 @@ def _reader_refused(model: Model, state: State, contract: _Contract) -> str | No
     undone = {each for restore in model.restores(state) for each in restore.undone}
     for name in model.actors_of(READER):
         own = model.component(state, name)
-        is_undone = bool(undone & {*own.plans}) or contract.is_undone(own.time)
+        needed = {plan for plan in own.plans if plan <= own.time}
+        is_undone = bool(undone & needed) or contract.is_undone(own.time)
         if own.step == "refused" and own.time >= contract.horizon and not is_undone:
             return f"{name} has refused its read as of t{own.time}, which is settled and retained"
     for name in model.actors_of(CONSUMER):
