@@ -10,11 +10,11 @@ import pytest
 from nbcc.model import Step
 from nbcc.model.mechanisms import actions
 from nbcc.simulator.lockstep.findings import names
-from tools.hudi_calls.cast import CALL, Cast, draw_cast, writer
+from tools.hudi_calls.cast import CALL, FAILS, STALLS, Cast, draw_cast, writer
 from tools.hudi_calls.labels import changes_of_actions
 from tools.hudi_calls.play import Ordered, Played
 from tools.hudi_calls.summary import load
-from tools.hudi_calls.verdict import EXPLAINED, explained, missed_conflicts
+from tools.hudi_calls.verdict import EXPLAINED, UNDONE, WRONG_ROWS, explained, missed_conflicts
 
 BOUNDARY = (Path(__file__).parents[2] / "specs" / "boundary.md").read_text("utf-8")
 
@@ -27,10 +27,49 @@ def test_each_action_of_several_calls_is_in_the_boundary(operation: str) -> None
 
 
 def test_each_verdict_that_is_explained_names_a_finding() -> None:
-    assert {name for _, name, _ in EXPLAINED} <= {*names()}
-    played = Played(Cast("upsert", "non-blocking", {}), (), (), {}, {}, {})
-    assert explained(played, "right") == "right"
-    assert explained(played, "rows {} instead of {'a1': 'x0'}") == ""
+    assert {UNDONE, *(name for _, name, _ in EXPLAINED)} <= {*names()}
+    assert explained(Played(Cast("upsert", "non-blocking", {}), (), (), {}, {}, {}), "right") == "right"
+
+
+LOG = "/p/.group_1.log.1_0-1-1"
+UNDOES = (
+    ("w1", STALLS, f"put {LOG}"),
+    ("w1", CALL, f"put {LOG}"),
+    ("s1", CALL, "list /.hoodie/timeline"),
+    ("w1", CALL, "rename /.hoodie/timeline/1_2.deltacommit"),
+    ("s1", CALL, f"delete {LOG}"),
+)
+"""The finding `clean-undoes-a-commit`: a clean at work deletes the log of a write that completes at step 4."""
+
+
+def lost(*steps: tuple[str, str, str]) -> str:
+    """Return what explains the loss of the rows of w1, and of no other ones, after these steps."""
+    cast = Cast("upsert", "non-blocking", {"w1": writer("w1", 3), "w2": writer("w2", 2), "s1": ("clean", {})})
+    done = tuple(Step(actor, action) for actor, action, _ in steps)
+    played = Played(cast, done, tuple(call for *_, call in steps), {}, {}, {"w1": 4, "w2": 1})
+    assert explained(played, WRONG_ROWS.format(cast.rows({"w1"}), cast.rows({"w1", "w2"}))) == ""
+    assert explained(played, WRONG_ROWS.format(cast.rows(set()), cast.rows({"w1", "w2"}))) == ""
+    return explained(played, WRONG_ROWS.format(cast.rows({"w2"}), cast.rows({"w1", "w2"})))
+
+
+def test_rows_are_lost_as_a_finding_predicts() -> None:
+    assert lost(*UNDOES) == UNDONE
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        (UNDOES[1], *UNDOES[1:]),
+        (*UNDOES[:2], UNDOES[1], *UNDOES[3:]),
+        UNDOES[:4],
+        (*UNDOES[:4], ("s1", CALL, "delete /p/.group_2.log.1_0-1-1")),
+        (*UNDOES[:4], ("s1", FAILS, f"delete {LOG}")),
+        (*UNDOES[:2], ("s1", CALL, f"delete {LOG}"), UNDOES[3]),
+    ],
+    ids=["no stall", "a clean that began later", "no delete", "another file", "a failed delete", "deleted before"],
+)
+def test_no_finding_explains_another_loss_of_rows(steps: tuple[tuple[str, str, str], ...]) -> None:
+    assert lost(*steps) == ""
 
 
 def test_a_seed_draws_one_cast() -> None:

@@ -16,7 +16,8 @@ from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
 from nbcc.simulator.cli.main import run as nbcc
 from nbcc.simulator.lockstep.peers.process import PeerRefused
 
-from .cast import STALLS
+from .cast import CALL, STALLS
+from .labels import WRITES, label
 from .play import Played
 from .tables import LATER, Operation, Tables, row
 
@@ -25,6 +26,7 @@ NOTHING_TO_DO = ("Hudi finds no logs to compact", "min() arg is an empty sequenc
 """Errors of a service that has nothing to do."""
 REFUSALS = ("HoodieWriteConflictException", "EarlyConflictDetectionException")
 """Errors by which optimistic writers give way."""
+WRONG_ROWS = "rows {} instead of {}"
 LOCKED = "Unable to acquire the lock"
 """The error of a client that gives up. It is right if a client has died with the lock file, which never expires."""
 
@@ -55,7 +57,7 @@ def _wrong(tables: Tables, path: Path, played: Played) -> Iterator[str]:
         return
     expected = cast.rows({*played.completed})
     if rows != expected:
-        yield f"rows {rows} instead of {expected}"
+        yield WRONG_ROWS.format(rows, expected)
     if (answer := validated(path)) != "OK":
         yield f"validate: {answer}"
     for actor in cast.actors:
@@ -138,13 +140,41 @@ EXPLAINED = (
     (r"error of w\d: .*checking marker file conflict", "early-detection-fails-by-a-removed-folder", ""),
     (r"validate: BROKEN undone-and-completed", "stalled-write-commits-after-its-rollback", STALLS),
     (r"validate: BROKEN completed-twice", "clean-completed-twice", ""),
-    (r"rows .* instead of", "clean-undoes-a-commit", STALLS),
 )
 """Verdicts of known findings: a pattern, the name of the finding, and a fault of a writer that it needs."""
+UNDONE = "clean-undoes-a-commit"
+"""The finding that explains lost rows, if they are those that it predicts."""
 
 
 def explained(played: Played, found: str) -> str:
     """Return `right`, the finding that explains a verdict, or an empty text."""
+    if found == RIGHT:
+        return RIGHT
+    completed, lost = {*played.completed}, undone(played)
+    if lost and found == WRONG_ROWS.format(played.cast.rows(completed - lost), played.cast.rows(completed)):
+        return UNDONE
     faults = {"", *(fault for actor in played.cast.writers for fault in played.faulty(actor))}
-    fits = (name for pattern, name, fault in EXPLAINED if fault in faults and re.match(pattern, found))
-    return RIGHT if found == RIGHT else next(fits, "")
+    return next((name for pattern, name, fault in EXPLAINED if fault in faults and re.match(pattern, found)), "")
+
+
+def undone(played: Played) -> set[str]:
+    """Return the completed writers of which `clean-undoes-a-commit` predicts that their rows are lost: they stalled,
+    and an actor that was at work when they completed has deleted their data file since.
+    """
+    began: dict[str, int] = {}
+    stalled: dict[str, int] = {}
+    writer_of: dict[str, str] = {}
+    found = set()
+    for number, (step, call) in enumerate(zip(played.steps, played.calls, strict=True), start=1):
+        began.setdefault(step.actor, number)
+        verb, _, path = call.partition(" ")
+        writer = writer_of.get(path, step.actor)
+        if step.action == STALLS:
+            stalled.setdefault(step.actor, number)
+        elif step.action == CALL and verb == "put" and label(path) in WRITES:
+            writer_of[path] = step.actor
+        elif step.action == CALL and verb == "delete" and writer != step.actor:
+            completed = played.completed.get(writer, 0)
+            if max(stalled.get(writer, number), began[step.actor]) < completed < number:
+                found.add(writer)
+    return found
