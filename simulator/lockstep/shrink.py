@@ -93,14 +93,20 @@ class HasSteps(Protocol):
 Run = TypeVar("Run", bound=HasSteps)
 
 
-def simplest(run: Run, retry: Callable[[Run, tuple[Step, ...]], Run | None]) -> Run:
+Steps = tuple[Step, ...]
+
+
+def simplest(
+    run: Run, retry: Callable[[Run, Steps], Run | None], neighbours: Callable[[Steps], Iterator[Steps]] | None = None
+) -> Run:
     """Return the run with the fewest context switches, then steps, that `retry` accepts. `retry` plays the best run so
-    far with other steps, and returns it as it was played if it still shows the same.
+    far with other steps, and returns it as it was played if it still shows the same. `neighbours` yields the steps to
+    try.
     """
     best, progress = run, True
     while progress:
         progress = False
-        for steps in _neighbours(best.steps):
+        for steps in (neighbours or _neighbours)(best.steps):
             if (context_switches(steps), len(steps)) >= (context_switches(best.steps), len(best.steps)):
                 continue
             if (played := retry(best, steps)) is not None:
@@ -109,13 +115,31 @@ def simplest(run: Run, retry: Callable[[Run, tuple[Step, ...]], Run | None]) -> 
     return best
 
 
-def _neighbours(steps: Sequence[Step]) -> Iterator[tuple[Step, ...]]:
-    """Yield sequences that lack one block of consecutive steps of one actor, longest block first. After these, yield
-    sequences in which two blocks of one actor's steps are moved together.
+def _neighbours(steps: Steps) -> Iterator[Steps]:
+    """Yield sequences that lack consecutive steps of one actor, most steps first. After these, yield sequences in which
+    two blocks of one actor's steps are moved together.
     """
-    blocks = [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
+    blocks = _blocks(steps)
     for first, last in sorted(_runs([len(block) for block in blocks]), key=lambda run: run[0] - run[1]):
         yield (*steps[:first], *steps[last:])
+    yield from _moved_together(blocks)
+
+
+def without_a_block(steps: Steps) -> Iterator[Steps]:
+    """Yield sequences that lack one block of consecutive steps of one actor, then those in which two blocks of one
+    actor's steps are moved together.
+    """
+    blocks = _blocks(steps)
+    for index in range(len(blocks)):
+        yield _joined([*blocks[:index], *blocks[index + 1 :]])
+    yield from _moved_together(blocks)
+
+
+def _blocks(steps: Steps) -> list[list[Step]]:
+    return [list(block) for _, block in groupby(steps, key=lambda step: step.actor)]
+
+
+def _moved_together(blocks: Sequence[Sequence[Step]]) -> Iterator[Steps]:
     for index, block in enumerate(blocks):
         for other in range(index + 2, len(blocks)):
             if blocks[other][0].actor == block[0].actor:
@@ -129,7 +153,7 @@ def _runs(lengths: Sequence[int]) -> Iterator[tuple[int, int]]:
         yield from combinations(range(begin, begin + length + 1), 2)
 
 
-def _joined(blocks: Sequence[Sequence[Step]]) -> tuple[Step, ...]:
+def _joined(blocks: Sequence[Sequence[Step]]) -> Steps:
     return tuple(step for block in blocks for step in block)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from nbcc.model import Step
 from nbcc.simulator.lockstep.schedule import Choose
 from tools.hudi_calls.cast import CALL, FAULTS, MODES, Cast
-from tools.hudi_calls.labels import label
+from tools.hudi_calls.labels import named
 from tools.hudi_calls.play import Played, play
 from tools.hudi_calls.tables import OPERATIONS, Tables
 
@@ -37,12 +37,6 @@ class Script:
                 return ready[actor]
             self._left.pop(0)  # the actor has come there, has ended, or waits for the lock
         return ready[min(ready)]
-
-
-def named(call: str) -> str:
-    """Return a call as a verb and a label, for example `rename deltacommit inflight`."""
-    verb, _, path = call.partition(" ")
-    return f"{verb} {label(path)}"
 
 
 def scripted(

@@ -57,12 +57,12 @@ def test_a_fault_at_a_call_has_an_outcome_of_the_page(name: str, fault: str, tab
 @pytest.mark.parametrize("seed", BY_DAY)
 def test_a_random_history_is_right_or_shows_a_finding(seed: int, tables: Tables, tmp_path: Path) -> None:
     played, found = history(tables, seed)
-    assert explained(played, found), save(tmp_path, seed, played, found).read_text("utf-8")
+    assert explained(played, found), save(tmp_path / "run.json", played, found).read_text("utf-8")
 
 
 def test_a_history_is_replayed_from_its_file(tables: Tables, tmp_path: Path) -> None:
     played, found = history(tables, BY_DAY[0])
-    cast, steps = load(save(tmp_path, BY_DAY[0], played, found))
+    cast, steps = load(save(tmp_path / "run.json", played, found))
     repeated, verdict = again(tables, cast, steps)
     assert (repeated.steps, verdict) == (played.steps, found)
 

@@ -12,8 +12,9 @@ from nbcc.engine.lock.hudi_file import HudiFileLock
 from nbcc.model import Step
 from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
 from nbcc.simulator.lockstep.schedule import Choose
-from tests.builders.hudi_calls import END, ONE, Script, named, scripted
+from tests.builders.hudi_calls import END, ONE, Script, scripted
 from tools.hudi_calls.cast import EARLY, FILE_LOCK, STALLS, Cast, writer
+from tools.hudi_calls.labels import named
 from tools.hudi_calls.play import Played, play
 from tools.hudi_calls.tables import NEW, OLD, Tables
 from tools.hudi_calls.verdict import RIGHT, judged_recovery, validated

@@ -10,11 +10,12 @@ import pytest
 from nbcc.model import Step
 from nbcc.model.mechanisms import actions
 from nbcc.simulator.lockstep.findings import names
+from tools.hudi_calls import soak
 from tools.hudi_calls.cast import CALL, FAILS, STALLS, Cast, draw_cast, writer
 from tools.hudi_calls.labels import changes_of_actions
 from tools.hudi_calls.play import Ordered, Played
 from tools.hudi_calls.summary import load
-from tools.hudi_calls.verdict import EXPLAINED, UNDONE, WRONG_ROWS, explained, missed_conflicts
+from tools.hudi_calls.verdict import EXPLAINED, RIGHT, UNDONE, WRONG_ROWS, explained, missed_conflicts
 
 BOUNDARY = (Path(__file__).parents[2] / "specs" / "boundary.md").read_text("utf-8")
 
@@ -99,3 +100,31 @@ def test_recorded_steps_of_an_actor_without_a_call_are_left_out() -> None:
     both = [*only_w1, Step("w2", CALL)]
     chosen = [order.next(len, ready) for ready in (both, only_w1, both)]
     assert [step and step.actor for step in chosen] == ["w1", "w1", "w1"]
+
+
+WRONG = "w1 succeeded, and its write is not completed"
+
+
+def test_a_history_is_shrunk_to_the_switches_and_the_fault_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The verdict needs s1 to make its second call while w1 stalls before its third one. Each actor makes six calls."""
+
+    def repeated(_: object, cast: Cast, steps: tuple[Step, ...]) -> tuple[Played, str]:
+        order, done, wrong = Ordered(steps), [], RIGHT
+        left = dict.fromkeys(cast.actors, 6)
+        while any(left.values()):
+            step = order.next(len, [Step(actor, CALL) for actor in left if left[actor]])
+            assert step is not None
+            done.append(step)
+            left[step.actor] -= step.action == CALL
+            if step == Step("s1", CALL) and left["s1"] == 4 and Step("w1", STALLS) in done and left["w1"] == 4:
+                wrong = WRONG
+        return Played(cast, tuple(done), ("",) * len(done), {}, {}, {}), wrong
+
+    monkeypatch.setattr(soak, "again", repeated)
+    cast = Cast("upsert", "non-blocking", {"w1": writer("w1", 2), "w2": writer("w2", 3), "s1": ("clean", {})})
+    mixed = [Step(actor, CALL) for actor in ("w2", "w1", "s1", "w2", "w1", "w2")]
+    begun, wrong = repeated(None, cast, (Step("w1", FAILS), *mixed, Step("w1", STALLS), *mixed[2::-1], mixed[2]))
+    assert (wrong, soak.size(begun)[:2]) == (WRONG, (3, 2))
+    found, same = soak.shrunk(None, begun, wrong)  # type: ignore[arg-type]
+    assert same == wrong
+    assert soak.size(found) == (2, 1, 2, 13)

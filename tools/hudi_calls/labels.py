@@ -43,6 +43,12 @@ def label(path: str) -> str:
     return "folder"
 
 
+def named(call: str) -> str:
+    """Return a call as a verb and a label, for example `rename deltacommit inflight`."""
+    verb, _, path = call.partition(" ")
+    return f"{verb} {label(path)}"
+
+
 def seen_by_others(calls: Iterable[str]) -> Iterator[str]:
     """Yield the calls that change what other actors list, each as a verb and a label. Temporary files, markers,
     heartbeats and partition metadata do not count.

@@ -2,9 +2,11 @@
 
     python -m tools.hudi_calls.soak [FILE] [--histories N] [--minutes M] [--runs FOLDER]
     python -m tools.hudi_calls.soak --replay RUN
+    python -m tools.hudi_calls.soak --shrink RUN
 
 History number N is drawn from seed N. The state file counts verdicts, so that the next run continues. A history whose
-verdict no finding explains ends the run: it is shrunk, and put into a folder as a run that `--replay` plays again.
+verdict no finding explains ends the run: it is shrunk, and put into a folder as a run that `--replay` plays again. The
+first history that shows a finding is shrunk, too: its run is stored below specs/soak.
 """
 
 from __future__ import annotations
@@ -26,18 +28,21 @@ from typing import Any, Final
 
 from nbcc.model import Step
 from nbcc.simulator.lockstep.schedule import Pct, Random, Schedule
-from nbcc.simulator.lockstep.shrink import simplest
+from nbcc.simulator.lockstep.shrink import simplest, without_a_block
 from nbcc.simulator.trace import context_switches
 from tools.peers.hudi.options import options
 from tools.peers.hudi.release import NEWEST
 
-from .cast import MODES, Cast, draw_cast
+from .cast import CALL, MODES, Cast, draw_cast
+from .labels import named
 from .play import Ordered, Played, play
 from .tables import RETAINS_LITTLE, Tables
 from .verdict import RIGHT, explained, verdict
 
 FORMAT: Final = 1
 STATE: Final = Path(str(files("nbcc") / "specs" / "soak" / f"hudi-calls-{NEWEST}.json"))
+RUNS: Final = STATE.parent / "hudi-calls"
+"""The folder of the shortest run of each finding that a history has shown."""
 SCHEDULES: Final[tuple[Callable[[], Schedule], ...]] = (lambda: Pct(length=150), Random)
 SAMPLE: Final = 20
 """The count starts again if one of the first so many seeds draws another cast."""
@@ -103,37 +108,48 @@ def again(tables: Tables, cast: Cast, steps: tuple[Step, ...]) -> tuple[Played, 
         return played, verdict(tables, path, played)
 
 
-def shrunk(tables: Tables, played: Played, wrong: str) -> Played:
-    """Return a history with fewer actors, switches and steps that has the same verdict."""
-    left = ATTEMPTS
+def shrunk(tables: Tables, played: Played, wrong: str) -> tuple[Played, str]:
+    """Return a history with fewer actors, faults, switches and calls, and its verdict: the history shows the same
+    finding, or has the same verdict if no finding explains it.
+    """
+    left, name, last = ATTEMPTS, explained(played, wrong), wrong
 
-    def retry(cast: Cast, steps: tuple[Step, ...]) -> Played | None:
-        nonlocal left
+    def retry(run: Played, steps: tuple[Step, ...], actor: str = "") -> Played | None:
+        nonlocal left, last
         left -= 1
         if left < 0:
             return None
-        found, name = again(tables, cast, steps)
-        return found if alike(name, wrong) else None
+        cast = run.cast._replace(actors={each: own for each, own in run.cast.actors.items() if each != actor})
+        found, judged = again(tables, cast, steps)
+        if not (explained(found, judged) == name if name else alike(judged, wrong)) or size(found) >= size(run):
+            return None
+        last = judged
+        return found
 
     best = played
     for actor in played.cast.actors:
-        cast = best.cast._replace(actors={name: own for name, own in best.cast.actors.items() if name != actor})
         kept = tuple(step for step in best.steps if step.actor != actor)
-        best = (kept and retry(cast, kept)) or best
-    return simplest(best, lambda run, steps: retry(run.cast, steps))
+        best = (kept and retry(best, kept, actor)) or best
+    for fault in [step for step in best.steps if step.action != CALL]:
+        best = retry(best, tuple(step for step in best.steps if step != fault)) or best
+    return simplest(best, retry, without_a_block), last
+
+
+def size(played: Played) -> tuple[int, ...]:
+    faults = sum(step.action != CALL for step in played.steps)
+    return len(played.cast.actors), faults, context_switches(played.steps), len(played.steps)
 
 
 def alike(one: str, other: str) -> bool:
     return one.split()[:5] == other.split()[:5]
 
 
-def save(folder: Path, seed: int, played: Played, wrong: str) -> Path:
-    """Put a history into a folder, as JSON: the cast, the steps as blocks, and the call of each step."""
+def save(path: Path, played: Played, wrong: str) -> Path:
+    """Write a history as JSON: the cast, the steps as blocks, and what each step calls."""
     blocks = [[*step[:2], len(list(same))] for step, same in groupby(played.steps)]
-    calls = [f"{step.actor}: {call}" for step, call in zip(played.steps, played.calls, strict=True)]
+    calls = [f"{step.actor}: {named(call)}" for step, call in zip(played.steps, played.calls, strict=True)]
     given = {**played.cast._asdict(), "steps": blocks, "verdict": wrong, "calls": calls}
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / f"hudi-calls-{seed}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(given, indent=1) + "\n", encoding="utf-8")
     return path
 
@@ -152,11 +168,13 @@ def soak(tables: Tables, file: Path, until: int, seconds: float, runs: Path) -> 
     while state.histories < until and time.monotonic() - began < seconds:
         started = time.monotonic()
         played, found = history(tables, state.histories)
-        name = explained(played, found)
+        name, lasted = explained(played, found), time.monotonic() - started
+        path = RUNS / f"{name}.json" if name else runs / f"hudi-calls-{state.histories}.json"
+        if name != RIGHT and not (name and path.exists()):
+            save(path, *shrunk(tables, played, found))
         if not name:
-            small = shrunk(tables, played, found)
-            return f"seed {state.histories}: {found}; {save(runs, state.histories, small, found)}"
-        state.add(played, name, time.monotonic() - started)
+            return f"seed {state.histories}: {found}; {path}"
+        state.add(played, name, lasted)
         state.write(file)
     return ""
 
@@ -171,12 +189,15 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--minutes", type=float, default=30)
     parser.add_argument("--runs", type=Path, default=Path("hudi-calls-runs"), help="the folder of wrong histories")
     parser.add_argument("--replay", type=Path, metavar="RUN")
+    parser.add_argument("--shrink", type=Path, metavar="RUN", help="shrink a stored run")
     args = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(Path(folder))
-        if args.replay:
-            _, found = again(tables, *load(args.replay))
-            print(found)
+        if run := args.replay or args.shrink:
+            played, found = again(tables, *load(run))
+            if args.shrink:
+                save(run, *shrunk(tables, played, found))
+            print(explained(played, found), found, sep="\n")
             return int(found != RIGHT)
         wrong = soak(tables, args.file, args.histories, 60 * args.minutes, args.runs)
     state = State.load(args.file)
