@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import groupby
@@ -41,6 +41,7 @@ from .verdict import RIGHT, explained, verdict
 
 FORMAT: Final = 1
 STATE: Final = Path(str(files("nbcc") / "specs" / "soak" / f"hudi-calls-{NEWEST}.json"))
+TOURS: Final = STATE.with_name(f"hudi-tours-{NEWEST}.json")
 RUNS: Final = STATE.parent / "hudi-calls"
 """The folder of the shortest run of each finding that a history has shown."""
 SCHEDULES: Final[tuple[Callable[[], Schedule], ...]] = (lambda: Pct(length=150), Random)
@@ -64,11 +65,11 @@ class State:
     """Of each mode: how many histories are right, and how many show a finding."""
 
     @classmethod
-    def load(cls, path: Path) -> State:
+    def load(cls, path: Path, of: str) -> State:
         """Return the state of a file; a new one if the file is missing or counts something else."""
         values: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
-        known = values.pop("format", None) == FORMAT and values["of"] == fingerprint()
-        return cls(**values) if known else cls(fingerprint())
+        known = values.pop("format", None) == FORMAT and values["of"] == of
+        return cls(**values) if known else cls(of)
 
     def write(self, path: Path) -> None:
         path.write_text(json.dumps({"format": FORMAT, **vars(self)}, indent=1) + "\n", encoding="utf-8")
@@ -86,8 +87,11 @@ class State:
 
 def fingerprint() -> str:
     """Return a hash of the release, its options, and the casts of the first seeds."""
-    drawn = [repr(draw_cast(numbers.Random(seed).randrange)) for seed in range(SAMPLE)]
-    parts = [NEWEST, options("", 1, RETAINS_LITTLE), MODES, drawn]
+    return fingerprint_of(repr(draw_cast(numbers.Random(seed).randrange)) for seed in range(SAMPLE))
+
+
+def fingerprint_of(histories: Iterable[str]) -> str:
+    parts = [NEWEST, options("", 1, RETAINS_LITTLE), MODES, [*histories]]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -162,12 +166,22 @@ def load(path: Path) -> tuple[Cast, tuple[Step, ...]]:
     return Cast(given["before"], given["mode"], actors), steps
 
 
-def soak(tables: Tables, file: Path, until: int, seconds: float, runs: Path) -> str:
-    """Continue the count of a state file. Return an empty text, or what a history shows that no finding explains."""
-    state, began = State.load(file), time.monotonic()
+def soak(
+    tables: Tables,
+    file: Path,
+    until: int,
+    seconds: float,
+    runs: Path,
+    of: str = "",
+    numbered: Callable[[Tables, int], tuple[Played, str]] = history,
+) -> str:
+    """Continue the count of a state file, which counts the histories with the hash `of`; `numbered` plays and judges
+    one. Return an empty text, or what a history shows that no finding explains.
+    """
+    state, began = State.load(file, of or fingerprint()), time.monotonic()
     while state.histories < until and time.monotonic() - began < seconds:
         started = time.monotonic()
-        played, found = history(tables, state.histories)
+        played, found = numbered(tables, state.histories)
         name, lasted = explained(played, found), time.monotonic() - started
         path = RUNS / f"{name}.json" if name else runs / f"hudi-calls-{state.histories}.json"
         if name != RIGHT and not (name and path.exists()):
@@ -200,7 +214,7 @@ def main(arguments: list[str] | None = None) -> int:
             print(explained(played, found), found, sep="\n")
             return int(found != RIGHT)
         wrong = soak(tables, args.file, args.histories, 60 * args.minutes, args.runs)
-    state = State.load(args.file)
+    state = State.load(args.file, fingerprint())
     print(f"{state.histories:,} histories, {state.seconds / max(1, state.histories):.1f} s each", wrong, sep="\n")
     return 1 if wrong else 0 if state.histories >= args.histories else 3
 

@@ -12,7 +12,7 @@ from typing import Any
 from ..markdown import table
 from ..peers.hudi.release import NEWEST
 from .labels import CHANGES, changes_of_actions, seen_by_others
-from .soak import STATE, State
+from .soak import STATE, State, fingerprint
 from .tables import kinds
 from .verdict import without_numbers
 
@@ -133,7 +133,7 @@ def page(figures: Mapping[str, Any]) -> str:
 
 def played() -> Iterator[str]:
     """Yield what the random histories have shown so far."""
-    state = State.load(STATE)
+    state = State.load(STATE, fingerprint())
     yield (
         f"So far {state.histories:,} histories: {state.calls:,} calls, {state.switches:,} switches, {state.faults:,} "
         f"faults, {state.seconds / max(1, state.histories):.1f} s for one."

@@ -135,7 +135,7 @@ def validated(path: Path) -> str:
 
 EXPLAINED = (
     (r"error of s\d: .*Index -1 out of bounds", "archive-before-the-first-clean", ""),
-    (r"error of [sb]\d: .*Could not delete instant", "second-rollback-of-one-write", ""),
+    (r"error of (s|b|roll)\d: .*Could not delete instant", "second-rollback-of-one-write", ""),
     (r"(error of s\d|after recovery error): .*NumberFormatException", "manifest-of-a-dead-archiver", ""),
     (r"error of w\d: .*checking marker file conflict", "early-detection-fails-by-a-removed-folder", ""),
     (r"validate: BROKEN undone-and-completed", "stalled-write-commits-after-its-rollback", STALLS),
