@@ -27,11 +27,11 @@ def words_of(because: str, ticks: Mapping[str, int]) -> DisagreementWords | None
     if (found := _TEXT.match(because)) is None:
         return None
     step, what, model, system = found.groups()
-    values: list[Parts] = [["The model: ", *_parts(model, ticks)], ["The system: ", *_parts(system, ticks)]]
+    values: list[Parts] = [["The model: ", *parts_of(model, ticks)], ["The system: ", *parts_of(system, ticks)]]
     return DisagreementWords([f"After step {step} the model and the system differ: {what}."], values)
 
 
-def _parts(text: str, ticks: Mapping[str, int]) -> Iterator[str | list[str | int]]:
+def parts_of(text: str, ticks: Mapping[str, int]) -> Iterator[str | list[str | int]]:
     """Yield a value with its symbols replaced by times; a requested time and a log have the colour of their instant."""
     text, end = _SLICE.sub(_slice, text), 0
     for symbol in _SYMBOL.finditer(text):

@@ -46,12 +46,12 @@ def _answers(drawing: Drawing, moment: Moment, x: float) -> None:
     content = moment.content
     answers = [{row.key: row for row in rows or ()} for rows in (moment.answer.must, moment.answer.got)]
     key = min((key for rows in answers for key in rows), key=lambda key: (key != content.key, key), default=None)
+    if key is None:
+        return
     width = (drawing.width - 28 - x - 12) / 2
     for place, (title, rows) in enumerate(zip(("must answer", "reader got"), answers, strict=True)):
         left = x + place * (width + 12)
         drawing.text(left, 18, f"{title} · {content.reading}", 8, bold=True)
-        if key is None:
-            continue
         found = rows.get(key, ContentRow(key, None, None))
         wrong = moment.explanation is not None and key == content.key
         box = Box(left, 25, width, ANSWER - 8)

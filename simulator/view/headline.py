@@ -22,16 +22,17 @@ from .wording import (
 )
 
 
-def sentence(context: PageContext, broke: int, because: str, answers_at: Sequence[ReadAnswers]) -> Parts:
+def sentence(context: PageContext, broke: int, because: Parts, answers_at: Sequence[ReadAnswers]) -> Parts:
     """Return the sentence at the top of a page, which names the write, the step that acknowledged it, and the answers
     of later reads.
 
-    `broke` is the number of the step that violates the promise. `answers_at` contains the read's answers from step
+    `broke` is the number of the step that violates the promise; without a wrong answer the sentence is `because`.
+    `answers_at` contains the read's answers from step
     `broke` onwards.
     """
     case, found = context.case, answers_at[0]
     if not case.key and case.key not in found.wrong():
-        return [f"{because[0].upper()}{because[1:]}." if because else "No promise is broken in this run."]
+        return because
     must, got = (found.must or {}).get(case.key), (found.got or {}).get(case.key)
     if context.model.merger.combination:  # a row combines several writes: none of them alone is lost
         what = _since(context, answers_at, broke)

@@ -12,7 +12,9 @@ Status = Literal["read", "merged", "hidden", "pending"]
 
 
 class Lane(NamedTuple):
-    """One lane (row) of the timeline. `dots` contains the column and the description of each step of a reader."""
+    """One lane (row) of the timeline. `dots` contains the column and the description of each step of a reader, or of
+    each step of a Flink job that no instant shows.
+    """
 
     label: str
     hue: Hue

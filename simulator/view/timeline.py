@@ -51,7 +51,7 @@ class _Timeline:
             if bar.barrier:
                 self._barrier(bar)
         for number in range(len(self.scene.lanes)):
-            self._reader(number)
+            self._dots(number)
         for bar in self.scene.bars:
             self._bar(bar)
         for number in range(len(self.scene.lanes)):
@@ -129,7 +129,7 @@ class _Timeline:
         ends = [(place, bar.start, bar.begins) for place, bar in enumerate(bars)]
         ends += [(place, bar.end, bar.ends) for place, bar in enumerate(bars)]
         free = 0.0
-        for place, column, time in sorted(end for end in ends if end[2]):
+        for place, column, time in sorted((end for end in ends if end[2]), key=lambda end: end[1]):
             bar, width = bars[place], measured(time, 8)
             at_barrier = bar.barrier and column == bar.start  # its line would cross a centred label
             left = max(self.x(column) + 7 if at_barrier else self.x(column) - width / 2, free)
@@ -143,21 +143,27 @@ class _Timeline:
             self.drawing.text(left, self.y(lane) + 15.5, words, 8, INK if bar.mono else MUTED, bold=bar.mono,
                               mono=bar.mono)  # fmt: skip
 
-    def _reader(self, number: int) -> None:
-        """Draw the lane of a reader: its steps as dots on a line, with sentences alternately above and below."""
+    def _dots(self, number: int) -> None:
+        """Draw the steps of a reader as dots on a line, with sentences above and below; those of an actor
+        with bars below its lane.
+        """
         lane, y = self.scene.lanes[number], self.y(number)
         if not lane.dots:
             return
-        self.drawing.line(self.x(lane.dots[0][0]), y, self.x(lane.dots[-1][0]), y, lane.hue.light, 1.6)
+        has_bars = any(bar.lane == number for bar in self.scene.bars)
+        heights = (y + 16, y + 25) if has_bars else (y + 13, y - 8)
+        if not has_bars:
+            self.drawing.line(self.x(lane.dots[0][0]), y, self.x(lane.dots[-1][0]), y, lane.hue.light, 1.6)
         free = [self.left, self.left]
         for place, (column, sentence) in enumerate(lane.dots):
-            x, above = self.x(column), place % 2
-            self.drawing.dot(x, y, 2.8, lane.hue.light)
+            x = self.x(column)
+            self.drawing.dot(x, y + 7 if has_bars else y, 2.2 if has_bars else 2.8, lane.hue.light)
             width = measured(sentence, 7.5)
             left = min(x, self.width - MARGIN - width)
-            if left >= free[above]:
-                self.drawing.text(left, y - 8 if above else y + 13, sentence, 7.5, MUTED)
-                free[above] = left + width + 6
+            row = next((each for each in (place % 2, 1 - place % 2) if left >= free[each]), None)
+            if row is not None:
+                self.drawing.text(left, heights[row], sentence, 7.5, MUTED)
+                free[row] = left + width + 6
 
     # the key
 

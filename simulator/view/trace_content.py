@@ -28,7 +28,7 @@ from .content import (
     ShownStep,
     WrongAnswer,
 )  # fmt: skip
-from .disagreement import words_of
+from .disagreement import parts_of, words_of
 from .explanation import explanation
 from .files import FileStates
 from .headline import other_rule, sentence
@@ -116,7 +116,9 @@ def _sentence(run: Run, case: Example, broke: int, because: str) -> Parts:
     context = PageContext(run.model, run.states, case, puts_of(run), FileStates(run.model, case))
     last = len(run.states) - 1
     steps = [step for step in range(broke, last + 1) if step < broke + SENTENCE_STEPS or step == last]
-    return sentence(context, broke, because, [answers(run.model, run.states, step, case, broke) for step in steps])
+    reason = because[:1].upper() + because[1:] if because else "No promise is broken in this run"
+    found = [answers(run.model, run.states, step, case, broke) for step in steps]
+    return sentence(context, broke, [*parts_of(reason, run.ticks)], found)
 
 
 def actors_of(model: Model) -> list[tuple[str, str]]:

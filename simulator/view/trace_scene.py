@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from nbcc.model.kernel.reader import READER
+from nbcc.model.mechanisms import actions
+from nbcc.model.mechanisms.flink.mechanism import (
+    ABORTS,
+    COMMIT_FAILS,
+    COMPLETES,
+    FLINK_JOB,
+    RESTARTS,
+    ROLLS_BACK,
+    UNDOES_FAILED,
+)  # fmt: skip
 
 from ..trace import Trace
 from .content import NO_ANSWER, ContentRow, FileName, FileState, PageContent, value_at
@@ -13,6 +24,7 @@ from .scene import Bar, Chip, Ending, Files, Group, Lane, Slice, Times, cells
 from .style import SERVICE, Hue, hues
 from .trace_content import content_of
 
+_OF_FLINK = (COMPLETES, COMMIT_FAILS, UNDOES_FAILED, ABORTS, RESTARTS, ROLLS_BACK)
 _ENDINGS: dict[str, Ending] = {"completed": "completed", "crashed": "crashed"}
 
 
@@ -27,6 +39,15 @@ def scenes_of_trace(trace: Trace, step: int | None) -> tuple[Times, Files]:
         raise ValueError(f"step {step} of a trace with {last} steps{refusal}")
     moment = Moment(content, content.breaking if step is None else step)
     return moment.times(), moment.files()
+
+
+def _of_flink(sentence: str) -> str:
+    """Return few words for a step of a Flink job that no instant shows, or an empty text for another step."""
+    for name in _OF_FLINK:
+        pattern = re.sub(r"\\{\w+\\}", ".+", re.escape(actions()[name].sentence)).removeprefix(r".+\ ")
+        if re.fullmatch(pattern, sentence):
+            return name.removeprefix(f"{FLINK_JOB.name}_").replace("_", " ")
+    return ""
 
 
 class Moment:
@@ -63,11 +84,14 @@ class Moment:
 
     def _lane(self, place: int, skipped: int) -> Lane:
         actor, steps = self.content.actors[place], enumerate(self.content.steps[: self.step], 1)
-        if self.content.kinds[place] != READER.name:
+        kind = self.content.kinds[place]
+        if kind not in (READER.name, FLINK_JOB.name):
             return Lane(actor, self.hue[actor])
         own = ((number, each.sentence) for number, each in steps if each.actor == place and number > skipped)
-        dots = tuple((number - skipped - 1, self.content.sentences[sentence]) for number, sentence in own)
-        return Lane(actor, self.hue[actor], dots)
+        dots = ((number - skipped - 1, self.content.sentences[sentence]) for number, sentence in own)
+        if kind == FLINK_JOB.name:
+            dots = ((column, words) for column, sentence in dots if (words := _of_flink(sentence)))
+        return Lane(actor, self.hue[actor], tuple(dots))
 
     def _bars(self, time: int, skipped: int) -> Iterator[Bar]:
         seen = [(step, value) for step, value in self.own.instants[time] if step <= self.step and value is not None]

@@ -19,6 +19,9 @@ from nbcc.simulator.lockstep.replay import play, replay
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.trace import Trace, load
 from nbcc.simulator.trace_text import render
+from nbcc.simulator.view.drawing import Text
+from nbcc.simulator.view.timeline import timeline
+from nbcc.simulator.view.trace_scene import scenes_of_trace
 from tools.gallery import Found, NotFound, catalogue, files_of, found, pages_of
 from tools.gallery.files import FOLDER, stale_files
 from tools.gallery.pages import command, played_by
@@ -225,6 +228,15 @@ def test_pictures_need_nothing_else_and_say_what_is_wrong(runs: list[Found]) -> 
         assert "<script" not in drawn
         assert ("VIOLATED" in drawn, "KEPT" in drawn) == (not run.entry.keeps, run.entry.keeps)
         assert len(drawn) < 24_000
+
+
+def test_a_picture_of_a_flink_job_names_what_no_instant_shows() -> None:
+    times, _ = scenes_of_trace(load(FOLDER / "96-flink-own-conflict.json"), None)
+    shown = [(6, "completes checkpoint"), (13, "completes checkpoint"), (15, "restarts"), (18, "aborts")]
+    assert times.lanes[0].dots == tuple(shown)
+    texts = sorted((each.x, each.words) for each in timeline(times, 400.0).marks if isinstance(each, Text))
+    assert {words for _, words in shown} <= {words for _, words in texts}
+    assert [words for _, words in texts if words[:1] == "t"] == ["t1", "t2", "t3"]
 
 
 @IN_ONE_WORKER
