@@ -19,7 +19,14 @@ from ..files.window import writes_between
 from ..reads.selection import EVERYTHING, ReadSelection, Where, selection
 from ..reads.tasks import state_tasks
 from ..reads.times import Time
-from ..reads.windows import Window, groups_joined, refuse_replacements, settled_window, window_tasks
+from ..reads.windows import (
+    Window,
+    groups_joined,
+    refuse_replacements,
+    replaced_partitions,
+    settled_window,
+    window_tasks,
+)
 from ..timeline import completion_of
 
 ASKED = "read what changed"
@@ -62,6 +69,9 @@ def tasks_of(
     group_of = groups_joined(context, config, window)
     before, after = (_states(context, config, window, time, group_of) for time in (window.after, window.until))
     between = writes_between(window.timeline, context.commits, context.rules, window.after, window.until)
+    # Base files of copy-on-write tables do not show deletes, so that a replace may not be what removed the row.
+    replacing = replaced_partitions(context, window) if config.merge_on_read else ()
+    replaced = {each.partition: each.completed for each in replacing}
     completions = tuple((instant.requested, completion_of(instant)) for instant, _ in between)
     return [
         ChangesTask(
@@ -71,6 +81,7 @@ def tasks_of(
             task.logs,
             completions,
             task.bases,
+            replaced.get(group[0]),
             columns=part.columns,
             where=part.where,
         )

@@ -8,8 +8,7 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..context import Context
 from ..reads.times import Time
-from ..reads.windows import ReplacedPartition, refuse_unanswerable, settled_window
-from ..timeline import completion_of
+from ..reads.windows import ReplacedPartition, refuse_unanswerable, replaced_partitions, settled_window
 
 ASKED = "read what was replaced"
 
@@ -24,11 +23,4 @@ def run(context: Context, config: TableConfig, after: Time, until: Time | None =
     """
     window = settled_window(context, after, until, ASKED)
     refuse_unanswerable(context, window)
-    found = []
-    for instant in window.timeline.completed:
-        done = completion_of(instant)
-        if instant.writes and window.after < done <= window.until:
-            commit = context.commits.commit(instant)
-            partitions = {stat.partition for stat in commit.stats} if commit.replaces else ()
-            found += [ReplacedPartition(partition, instant.requested, done) for partition in partitions]
-    return tuple(sorted(found, key=lambda each: (each.completed, each.partition)))
+    return tuple(replaced_partitions(context, window))

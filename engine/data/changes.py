@@ -25,7 +25,8 @@ def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
     returned only if its old or new row satisfies `task.where`.
 
     The column `completed` is the completion time of the write that set the new row or deleted the old row. `completed`
-    is null if the files of the task do not show which write made the change.
+    is null if the files of the task do not show which write made the change. A row that no delete removed was removed
+    by the write that replaced its partition.
     """
     shape = task.shape
     before, after = (_state(storage, tasks, shape) for tasks in (task.before, task.after))
@@ -40,11 +41,12 @@ def read_changes(storage: Storage, task: ChangesTask) -> pa.Table:
         inserted, gone = task.where.filter(inserted), task.where.filter(gone)
         either = pc.or_(task.where.mask(old), task.where.mask(new))
         old, new = old.filter(either), new.filter(either)
+    deleted = _completed(_deleted_at(storage, gone, task), task)
     return pa.concat_tables(
         [
             _rows(INSERT, _completed(inserted[COMMIT_TIME], task), None, inserted, task),
             _rows(UPDATE, _completed(new[COMMIT_TIME], task), old, new, task),
-            _rows(DELETE, _completed(_deleted_at(storage, gone, task), task), gone, None, task),
+            _rows(DELETE, deleted if task.replaced is None else deleted.fill_null(task.replaced), gone, None, task),
         ]
     )
 

@@ -241,11 +241,10 @@ class WindowTask:
 class ChangesTask:
     """A task that returns the row changes between two states of one or more file groups.
 
-    `before` and `after` are the slices of one file group, or of several file groups if keys have moved between file
-    groups. `window` contains the logs written between the two states, in merge order. `bases` contains the base files
-    written between the two states. `completions` pairs the requested time with the completion time of each write in
-    `window` and `bases`. `columns` contains the columns of the `before` and `after` rows; () means all columns. If
-    `where` is given, only changes whose `before` or `after` row satisfies it are returned.
+    `before` and `after` are the slices of one file group, or of several between which keys have moved. Of what was
+    written between the two states, `window` contains the logs in merge order, `bases` the base files, `completions` the
+    pairs of requested and completion time, and `replaced` the completion time of the last replace, or None. `columns`
+    contains the columns of the rows, () means all; a change is returned if its old or new row satisfies `where`.
     """
 
     shape: TableShape
@@ -254,6 +253,7 @@ class ChangesTask:
     window: tuple[LogInput, ...] = ()
     completions: tuple[tuple[str, str], ...] = ()
     bases: tuple[ChangedBase, ...] = ()
+    replaced: str | None = None
     columns: tuple[str, ...] = ()
     where: Predicate | None = None
 

@@ -48,6 +48,18 @@ class ReplacedPartition:
     completed: str
 
 
+def replaced_partitions(context: Context, window: Window) -> list[ReplacedPartition]:
+    """Return the partitions replaced in the window, by completion time and partition."""
+    found = []
+    for instant in window.timeline.completed:
+        done = completion_of(instant)
+        if instant.writes and window.after < done <= window.until:
+            commit = context.commits.commit(instant)
+            partitions = {stat.partition for stat in commit.stats} if commit.replaces else ()
+            found += [ReplacedPartition(partition, instant.requested, done) for partition in partitions]
+    return sorted(found, key=lambda each: (each.completed, each.partition))
+
+
 def settled_window(context: Context, after: Time, until: Time | None, asked: str) -> Window:
     """Return the window (after, until] of an incremental read; all completion times in the window are final. If `until`
     is None, the window ends at the table's newest completion time, and is empty if `after` is later than that time.

@@ -54,8 +54,10 @@ def test_a_window_and_a_change_log_across_it(table: Table) -> None:
     table.upsert(batch(("k3", 1, "after")))
     assert window(table.incremental(start)) == {("k1", 1, "new", False), ("k3", 1, "after", False)}
     assert window(table.incremental(start, instant)) == {("k1", 1, "new", False)}
-    ops = {(row["op"], (row["before"] or row["after"])["id"]) for row in table.changes(start).to_pylist()}
+    changes = table.changes(start).to_pylist()
+    ops = {(row["op"], (row["before"] or row["after"])["id"]) for row in changes}
     assert ops == {("u", "k1"), ("d", "k2"), ("u", "k3")}
+    assert {row["completed"] for row in changes if row["op"] != "u"} == {instant.completed}
 
 
 def test_a_window_says_what_was_replaced_and_since_when(table: Table) -> None:
