@@ -33,6 +33,7 @@ _RENEW: Final = (
     "the credentials have expired: open the table with new ones, or with ones that the library renews (a role, the file"
     " of a web identity, or a credential_provider)"
 )
+_HTTP: Final = "the endpoint is not https: set the storage option allow_http=true, or give an https endpoint"
 _OPTION: Final = "correct storage_options, or the variables of the environment that configure the store"
 
 _USER: Final = re.compile(r"(?<=://)[^/@\s]+@")
@@ -60,6 +61,8 @@ def of_store(operation: str, path: str, url: str, error: BaseException, options:
         remedy = _OPTION
     elif is_panic(error):
         remedy = f"{_OPTION}; if they are right, report this failure of the store's library"
+    elif "http://" in str(error) and "builder error" in str(error):  # the HTTP client refuses before it connects
+        remedy = _HTTP
     else:
         remedy = "check the address, the network and the credentials, and run the operation again"
     exists = f"the store answered: {shown(error, options)}"

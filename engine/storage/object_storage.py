@@ -85,7 +85,7 @@ class ObjectStorage(Listable):
         try:
             return from_url(self.url, **arguments)
         except GenericError as unfit:
-            remedy = "give a path, or a URL of file:, s3:, gs:, az: or https:"
+            remedy = "give a path, or a URL of file:, s3:, gs:, az: or https:, and correct storage_options"
             exists = f"the store answered: {shown(unfit, self._options)}"
             raise BadInput(f"open {without_user(self.url)}", exists, remedy) from unfit
         except BaseException as refused:

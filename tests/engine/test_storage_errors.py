@@ -102,6 +102,10 @@ def test_an_error_of_the_file_system_is_typed(
     ("error", "remedy"),
     [
         (GenericError("Generic S3 error: HTTP error: error sending request"), "check the address, the network"),
+        (
+            GenericError("Error performing GET http://127.0.0.1:9000/lake - HTTP error: builder error"),
+            "allow_http=true",
+        ),
         (PermissionDeniedError("lacked the necessary privileges"), "check the credentials"),
         (UnauthenticatedError("lacked valid authentication credentials"), "check the credentials"),
         (PermissionError("no"), "check the credentials"),
@@ -229,7 +233,6 @@ def test_an_endpoint_with_a_password_in_the_environment(monkeypatch: pytest.Monk
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     assert open_storage("s3://b/t", {"allow_http": "true"})
     assert open_storage("gs://b/t"), "variables of another store do not matter"
-
 
 
 @pytest.mark.parametrize("error", [StorageError("write x", "no answer", "try again"), OSError("no answer")])
