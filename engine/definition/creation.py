@@ -96,6 +96,8 @@ def arrow_schema(schema: Schema, asked: str = ASKED, zone: str | None = None) ->
     if not isinstance(schema, str | pa.Schema):
         if hasattr(schema, "__arrow_c_stream__") and not is_of("pyspark", schema) and not is_of("pandas", schema):
             schema = pa.RecordBatchReader.from_stream(schema).schema  # that of polars has no Arrow types
+        elif is_of("pandas", schema) and hasattr(schema, "columns"):
+            schema = pa.Schema.from_pandas(schema, preserve_index=False)
         schema = getattr(schema, "schema", schema)  # that of a DataFrame, a table or a reader
     if isinstance(schema, pa.Schema):
         return stored_schema(schema.remove_metadata(), zone)

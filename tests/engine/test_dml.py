@@ -206,6 +206,12 @@ def test_frames_of_polars_give_a_schema_and_are_merged(tmp_path: Path) -> None:
     assert state(table.snapshot()) == {("k1", 5, "x"), ("k2", 2, "b"), ("k3", 5, "y")}
 
 
+def test_a_frame_of_pandas_gives_a_schema_without_its_index(tmp_path: Path) -> None:
+    frame = batch(("k1", 1, "a")).to_pandas().set_index("id", drop=False)
+    table = Table.create(None, tmp_path / "t", frame, record_key="id", ordering_fields="ts", partition_by="part")
+    assert table.schema == SCHEMA
+
+
 def test_the_table_describes_itself(table: Table) -> None:
     table.delete(where=field("id") == "k1")
     table.compact()
