@@ -9,7 +9,8 @@ from typing import Final, NamedTuple
 from nbcc.engine.config.hudi_options import ANY, NAMES, OF_TABLE, ValueRule, option_of
 from nbcc.engine.config.maintenance import ALIASES, INLINE
 from nbcc.engine.config.options import OPTIONS
-from nbcc.engine.data_source.options import OF_WRITE, READ
+from nbcc.engine.data_source.options import ELSEWHERE, OF_WRITE, READ
+from nbcc.engine.data_source.stream_options import STREAM
 from nbcc.model.protocol import choices
 
 from ..lockstep.explain import Explanation
@@ -116,9 +117,22 @@ def explain(name: str) -> tuple[Explanation, ...]:
     try:
         return explain_name(name)
     except ValueError:
-        if (option := _option_with(asked)) is None:
-            raise
-        return explain_name(option)
+        if (option := _option_with(asked)) is not None:
+            return explain_name(option)
+        if (of_format := _option_of_the_format(asked)) is not None:
+            return (of_format,)
+        raise
+
+
+def _option_of_the_format(name: str) -> Explanation | None:
+    """Explain an option of `format("nbcc")` without Hudi's prefix, such as as.of.instant, or another format's name of
+    one. Return None if there is no such option.
+    """
+    kind, source = "option of a data source", "docs/options.md"
+    for option in (*READ, *OF_WRITE, *STREAM):
+        if option.casefold() == name:
+            return Explanation(option, kind, 'format("nbcc") uses it', source)
+    return Explanation(name, kind, ELSEWHERE[name], source) if name in ELSEWHERE else None
 
 
 def _option_with(value: str) -> str | None:
@@ -148,7 +162,8 @@ def _option(name: str) -> Explanation:
     if option is None:
         knows = "Apache Hudi has it" if name in of_hudi else "nbcc does not know it"
         return Explanation(name, kind, f"{knows}; nbcc ignores it, with a line in the log", source)
-    lines = [f"{', '.join(rule.values).replace(ANY, 'all other values')}: {_done(rule)}" for rule in option.rules]
+    rest = "all values" if len(option.rules) == 1 else "all other values"
+    lines = [f"{', '.join(rule.values).replace(ANY, rest)}: {_done(rule)}" for rule in option.rules]
     return Explanation(name, kind, "nbcc reads it by its meaning, value by value", source, tuple(lines))
 
 
