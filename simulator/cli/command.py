@@ -9,10 +9,11 @@ import math
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
@@ -162,6 +163,8 @@ def answer(document: dict[str, Any]) -> None:
 
 
 Section = tuple[str, Iterable[tuple[str, str]]]
+MOST_EXPLAINED: Final = 40
+"""Of a longer list a help shows the names alone, so that it stays readable."""
 
 
 class Teaching(click.Command):
@@ -192,5 +195,12 @@ class Teaching(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for title, rows in self._sections():
             with formatter.section(title):
-                formatter.write_dl([*rows])
+                listed = [*rows]
+                if len(listed) <= MOST_EXPLAINED:
+                    formatter.write_dl(listed)
+                    continue
+                shown = f"{', '.join(name for name, _ in listed)} (nbcc list {title.lower()} explains them)"
+                indent = " " * formatter.current_indent
+                formatter.write(textwrap.fill(shown, formatter.width, initial_indent=indent, subsequent_indent=indent,
+                                              break_on_hyphens=False) + "\n")  # fmt: skip
         super().format_epilog(ctx, formatter)

@@ -160,6 +160,23 @@ def report(found: FinishedSearch, broken: dict[str, Trace]) -> Iterator[str]:
     if broken:
         yield ""
         yield from render(min(broken.values(), key=lambda trace: len(trace.steps)), width=width).split("\n")
+    else:
+        yield from steps_of_users_model(found.result)
+
+
+def steps_of_users_model(result: Result) -> Iterator[str]:
+    """Yield the steps of the shortest counterexample of a user's own model, for which there is no trace file."""
+    broken = [promise for promise in result.promises.values() if promise.trace is not None]
+    if not broken:
+        return
+    shortest = min(broken, key=lambda promise: promise.steps or 0)
+    steps = shortest.trace or ()
+    yield from ("", f"{shortest.verdict}  {shortest.name}")
+    for number, step in enumerate(steps, 1):
+        if number == len(steps) - shortest.cycle + 1:
+            yield "  the following steps repeat permanently:"
+        args = "".join(f" {name}={value}" for name, value in step.args)
+        yield printable(f"  {number:>3}  {step.actor}  {step.action}{args}")
 
 
 def _summary(found: FinishedSearch, broken: dict[str, Trace]) -> Iterator[str]:

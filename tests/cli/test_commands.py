@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from nbcc.model.machine import Step
 from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.simulator.cli.check import Duration
+from nbcc.simulator.cli.explore import steps_of_users_model
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.names import KINDS
+from nbcc.simulator.search.explore import PromiseResult, Result, Verdict
+from tests.pages.readme import programs
 
+ROOT = Path(__file__).parents[2]
 FAULTY = "requested-time-slicing"
 
 
@@ -80,6 +86,31 @@ def test_explore_without_reductions_counts_every_state(nbcc: Cli) -> None:
 
 def test_explore_calibrates(nbcc: Cli) -> None:
     assert "288 states, 1,146 generated, depth 11" in nbcc("explore examples.two_phase_commit:TwoPhaseCommit").out
+
+
+def test_explore_prints_the_steps_that_break_a_promise_of_a_users_own_model(nbcc: Cli) -> None:
+    Path("counter.py").write_text(programs(ROOT / "docs" / "write-your-own-model.md")[0], encoding="utf-8")
+    try:
+        ran = nbcc("explore counter:Counter")
+    finally:
+        sys.modules.pop("counter", None)
+    assert ran.code == 1
+    assert ran.out.endswith(
+        "\n\nVIOLATED  NOLOSS\n    1  c1  client_reads\n    2  c2  client_reads\n"
+        "    3  c1  client_writes\n    4  c2  client_writes\n"
+    )
+
+
+def test_the_cycle_of_a_promise_of_liveness_is_printed() -> None:
+    steps = (Step("c1", "client_locks"), Step("c1", "client_waits", (("for", 2),)))
+    promise = PromiseResult(name="FINISHES", verdict=Verdict.VIOLATED, trace=steps, cycle=1)
+    assert [*steps_of_users_model(Result(distinct=2, generated=2, depth=2, seconds=0, promises={"FINISHES": promise}))][
+        2:
+    ] == [
+        "    1  c1  client_locks",
+        "  the following steps repeat permanently:",
+        "    2  c1  client_waits for=2",
+    ]
 
 
 def test_a_violation_is_printed_with_a_handle_that_replays_to_the_same_text(nbcc: Cli) -> None:
