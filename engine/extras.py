@@ -16,6 +16,7 @@ EXTRAS: Final = {
     "hudi": "test",
     "hypothesis": "test",
     "networkx": "test",
+    "pytest": "test",
     "z3": "proof",
     "simpy": "workload",
 }
@@ -26,7 +27,7 @@ NEEDED_BY: Final = {
     "spark": "the engine on Spark, check --on spark, demo",
     "viz": "plots, notebooks",
     "zookeeper": "tables locked by ZooKeeper",
-    "test": "check, nbcc.testing, copies of tables of version 6",
+    "test": "check, nbcc.testing and its plugin of pytest, copies of tables of version 6",
     "proof": "prove",
     "workload": "simulate",
 }

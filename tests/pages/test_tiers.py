@@ -155,6 +155,8 @@ def test_the_test_tier(tier: Callable[..., Tier]) -> None:
     assert "AGREED" in test.does("nbcc", "check", "demo", "--examples", "2")
     test.does("nbcc", "check", "demo", "--tour", "--share", "0.1")
     test.does("python", "-c", "import nbcc.testing")
+    test.does("nbcc", "init")
+    assert "1 passed" in test.does("python", "-m", "pytest", "test_my_table.py")
 
 
 def test_the_workload_tier(tier: Callable[..., Tier]) -> None:
