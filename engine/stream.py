@@ -15,7 +15,7 @@ from .config.maintenance import MaintenancePolicy
 from .errors import BadInput
 from .storage import Storage
 from .wiring import context_of, coordinated
-from .writes.idempotency import check
+from .writes.idempotency import check_batch_id
 
 if TYPE_CHECKING:
     from .table import Table
@@ -93,7 +93,7 @@ def sink_of(
     """Return a `StreamSink` for a table. Raises `BadInput` if `query_id` is None and the driver cannot read the query's
     id.
     """
-    check(query_id, replay_difference)
+    check_batch_id(query_id, replay_difference)
     if query_id is None and not getattr(table.context.jobs, "has_local_properties", True):
         raise _unreadable("batches", name, "Spark Connect shows no local properties")
     only = None if columns is None else tuple(texts(columns, "write a stream"))

@@ -103,7 +103,7 @@ class AnswerRules(ReadRules):
     def shown_row(self, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
         """Return the function that converts a winning record. By default, it returns the record as it was written."""
 
-        def show(shape: Fold, winner: Ranked) -> Record:
+        def show(fold: Fold, winner: Ranked) -> Record:
             record: Record = winner.content
             return record
 
@@ -141,27 +141,27 @@ class Lookup:
     def file(self, log: Log) -> Mapping[Any, Record]:
         return self.data.get(log[0], {}).get((self.group, log[1]), {})
 
-    def rows(self, shape: Fold, deletes: bool = False) -> dict[Key, Record]:
-        """Return the row of each key after merging the base and log files in `shape`. If `deletes` is True, keys whose
+    def rows(self, fold: Fold, deletes: bool = False) -> dict[Key, Record]:
+        """Return the row of each key after merging the base and log files in `fold`. If `deletes` is True, keys whose
         winning record is a delete are included.
         """
-        keys = {key for log in logs_of(shape) for key in self.file(log)}
+        keys = {key for log in logs_of(fold) for key in self.file(log)}
         if self.merger.combination:
-            return {key: row for key in sorted(keys, key=str) for row in self._combined(shape, key, window=False)}
-        winners = ((key, evaluate(shape, self._record_of(key), self.merger)) for key in sorted(keys, key=str))
-        return {key: self.show(shape, best) for key, best in winners if best and (deletes or not best.deleted)}
+            return {key: row for key in sorted(keys, key=str) for row in self._combined(fold, key, window=False)}
+        winners = ((key, evaluate(fold, self._record_of(key), self.merger)) for key in sorted(keys, key=str))
+        return {key: self.show(fold, best) for key, best in winners if best and (deletes or not best.deleted)}
 
-    def window(self, shape: Fold) -> Mapping[Key, Record | Several]:
+    def window(self, fold: Fold) -> Mapping[Key, Record | Several]:
         if not self.merger.combination:
-            return self.rows(shape, deletes=True)
-        keys = sorted({key for log in logs_of(shape) for key in self.file(log)}, key=str)
-        rows = {key: Several(tuple(self._combined(shape, key, window=True))) for key in keys}
+            return self.rows(fold, deletes=True)
+        keys = sorted({key for log in logs_of(fold) for key in self.file(log)}, key=str)
+        rows = {key: Several(tuple(self._combined(fold, key, window=True))) for key in keys}
         return {key: several for key, several in rows.items() if several.records}
 
-    def _combined(self, shape: Fold, key: Key, window: bool) -> Iterator[Record]:
+    def _combined(self, fold: Fold, key: Key, window: bool) -> Iterator[Record]:
         combination = self.merger.combination
         assert combination is not None, "a row of one record needs no combination"
-        row = combination.read(shape, lambda log: self.file(log).get(key), self.merger, deletes=window)
+        row = combination.read(fold, lambda log: self.file(log).get(key), self.merger, deletes=window)
         if row is None:
             return iter(())
         return combination.records_of(row, lambda log: self.file(log)[key], window)

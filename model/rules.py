@@ -27,7 +27,7 @@ class Rules(PlanningRules, FileSliceRules, AnswerRules, MergeRules):
     `under(**changes)` returns the rules for the protocol with some options changed.
     """
 
-    compares_requests = False
+    compares_requested_times = False
     """False declares that no rule of this class compares the requested time of a write without marks with another time,
     except to order pending writes or equal times. Each class declares it for itself; `promises.shape` relies on it.
     """

@@ -30,9 +30,9 @@ from ..writes.commits import write_commit
 from ..writes.conflicts import NO_READS, conflict_of, footprint_of, place
 from ..writes.data_write import write
 from ..writes.decision_log import is_free
-from ..writes.file_ids import found_file_ids
+from ..writes.file_ids import file_ids_by_bucket
 from ..writes.locations import inserted_elsewhere, with_known_keys
-from ..writes.mapping import complete_in_groups, current_generation, to_generation
+from ..writes.mapping import complete_in_current_groups, current_generation, to_generation
 from ..writes.unlocked_request import request_at_reserved_time
 
 ACTION = "deltacommit"
@@ -55,7 +55,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     with undo_on_error(context, requested, ACTION):
         filled = filled_groups(context, at_request if is_free(context) else context.active())
         put_inflight(context.storage, requested, ACTION)
-        shape, file_ids = table_shape(config, context.rules), found_file_ids(context, config, at_request)
+        shape, file_ids = table_shape(config, context.rules), file_ids_by_bucket(context, config, at_request)
         task = WriteTask(shape, requested, config.max_log_bytes, bulk=True, filled=filled, file_ids=file_ids)
         listed = context.active() if RESIZED in config.writer_features else at_request
         task = to_generation(task, current_generation(context, config, listed))
@@ -76,7 +76,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
         overtaker = overtaker or inserted_elsewhere(context, config, requested, task.known, now)
         return overtaker or conflict_of(context, config, requested, files, at_request=at_request, now=now)
 
-    return complete_in_groups(
+    return complete_in_current_groups(
         context, config, requested, ACTION, files=files, commit=commit, refused_by=refusal
     )
 

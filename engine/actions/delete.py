@@ -15,7 +15,7 @@ from ..timeline import Instant
 from ..writes.batch import as_deletes
 from ..writes.conflicts import NO_READS, ReadSet
 from ..writes.data_write import write
-from ..writes.idempotency import Batch, check
+from ..writes.idempotency import Batch, check_batch_id
 from .newest_state import rows_at, state_of
 
 
@@ -37,7 +37,7 @@ def run(
     deletes blindly: a row that begins to match after T stays, and so does one whose ordering value has grown since T.
     """
     config.check_writable()
-    check(batch_id, replay_difference)
+    check_batch_id(batch_id, replay_difference)
     named = (*config.record_key, *config.partition_by)
     read_set = NO_READS
     if (keys is None) == (where is None):

@@ -21,7 +21,7 @@ from ..timeline import Instant
 from ..writes.batch import as_partial_upserts, as_upserts, columns_to_set
 from ..writes.conflicts import ReadSet
 from ..writes.data_write import write
-from ..writes.idempotency import Batch, check
+from ..writes.idempotency import Batch, check_batch_id
 
 
 def run(
@@ -50,7 +50,7 @@ def run(
     such as queries with `rand`, stream-static joins or sums of floats.
     """
     config.check_writable()
-    check(batch_id, replay_difference)
+    check_batch_id(batch_id, replay_difference)
     sets = columns_to_set(config, columns)
     read_set = _read_set(reads, based_on)
     rows = as_upserts(data, config) if sets is None else as_partial_upserts(data, config, sets)

@@ -36,7 +36,7 @@ from ..timeline.timeline import FOLDER
 from ..writes.commit_protocol import undo_own_write
 from ..writes.data_write import action_of, write_task
 from ..writes.decision_log import is_free
-from ..writes.idempotency import Repeated, check, digest_of_files, repeated
+from ..writes.idempotency import Repeated, check_batch_id, digest_of_files, repeated
 from ..writes.shared_request import forget_elected, shared_request
 from .options import BATCH_ID, WriteOptions
 from .write import BatchWriter, RepeatedBatchWriter, TaskDigest, WrittenFiles, checked_rows, writable
@@ -85,7 +85,7 @@ def stream_writer(schema: StructType, overwrite: bool, options: WriteOptions) ->
     if options.batch_id is not None:
         exists = "each batch of a stream is identified by the id of its query and its number"
         raise BadInput(f"{asked} with {BATCH_ID}={options.batch_id}", exists, "leave the option out")
-    check(None, options.replay_difference)
+    check_batch_id(None, options.replay_difference)
     writer = StreamWriter(from_spark(schema), options)
     writer.look_for_witness()
     return writer

@@ -50,7 +50,7 @@ from ..writes.commit_protocol import undo_on_error
 from ..writes.commits import write_commit
 from ..writes.data_write import action_of, publish, write_task
 from ..writes.decision_log import catch_up, uses_decision_log
-from ..writes.idempotency import Repeated, answer, check, digest_of_files, extra
+from ..writes.idempotency import Repeated, batch_metadata, check_batch_id, digest_of_files, resolve_repeated
 from ..writes.unlocked_request import begin_write
 from .duplicates import Fingerprints, combined, fingerprints, shared_groups
 from .options import WriteOptions
@@ -71,7 +71,7 @@ def begin(schema: StructType, overwrite: bool, options: WriteOptions) -> DataSou
     """
     from .replacing import DELETE, REPLACING, PartitionDeleter, ReplacingWriter, check_replacing
 
-    check(options.batch_id, options.replay_difference)
+    check_batch_id(options.batch_id, options.replay_difference)
     if overwrite:
         options = overwriting(options)
     columns = from_spark(schema)
@@ -177,7 +177,8 @@ class RepeatedBatchWriter(TableWriter):
     def commit(self, messages: list[WriterCommitMessage | None]) -> None:
         digest = sum((message.digest for message in messages if isinstance(message, TaskDigest)), Digest())
         with in_words():
-            answer(self._context(), Repeated(self._batch_id, self._instant), digest, self._options.replay_difference)
+            written = Repeated(self._batch_id, self._instant)
+            resolve_repeated(self._context(), written, digest, self._options.replay_difference)
 
     def abort(self, messages: list[WriterCommitMessage | None]) -> None:
         """Do nothing: the tasks of a repeated batch write no files, and the instant of the committed batch must not be
@@ -248,7 +249,7 @@ class BatchWriter(TableWriter):
             files = combined(self._storage, last, files, shared, _rewriter(self._storage, last, len(messages)))
         requested = self._task.instant
         batch_id = self._options.batch_id
-        more = extra(batch_id, digest)
+        more = batch_metadata(batch_id, digest)
         commit = partial(write_commit, self._config, requested, self._options.operation.upper(), more=more)
         context = self._context()
         try:
@@ -257,7 +258,7 @@ class BatchWriter(TableWriter):
                 batch_id=batch_id,
             )  # fmt: skip
         except Repeated as repeated:  # another attempt was faster, and this one has taken its own back
-            answer(context, repeated, digest, self._options.replay_difference)
+            resolve_repeated(context, repeated, digest, self._options.replay_difference)
         if self._options.services is not None:
             serve_writer(context, self._config, self._options.services)
 

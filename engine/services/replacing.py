@@ -39,7 +39,7 @@ from ..writes.commits import replace_commit
 from ..writes.conflicts import NO_READS, conflict_of, footprint_of
 from ..writes.decided_plans import history_of, own_decision, plan_time, put_plan
 from ..writes.decision_log import in_order, is_free
-from ..writes.file_ids import BucketIds, found_file_ids
+from ..writes.file_ids import BucketIds, file_ids_by_bucket
 from ..writes.mapping import current_generation, pending_resize, to_generation
 
 ACTION = "compaction"
@@ -56,7 +56,7 @@ def replace_partitions(
     also raises `Conflict` if another write to the partitions has completed since the writer began.
     """
     _refuse_where_unsupported(context, config, operation)
-    file_ids = found_file_ids(context, config)
+    file_ids = file_ids_by_bucket(context, config)
     requested, at_request, generation = _schedule(context, config, partitions, operation, file_ids)
     groups = _groups(context, partitions, generation, file_ids)
     with undo_on_error(context, requested, ACTION):
@@ -80,7 +80,7 @@ def replace_partitions(
         files=files,
         commit=commit,
         refused_by=refused_by,
-        may_ask_early=True,
+        may_check_early=True,
     )
 
 

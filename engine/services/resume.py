@@ -146,7 +146,7 @@ def completed(
     if is_free(context):
         return complete_plan(context, requested, action, files=files, commit=commit, by_another=faster)
     return complete(
-        context, requested, action, files=files, commit=commit, completed_by_another=faster, beats=False,
+        context, requested, action, files=files, commit=commit, completed_by_another=faster, has_heartbeat=False,
         refused_by=check,
     )  # fmt: skip
 

@@ -33,7 +33,7 @@ from ..names import bucket_of
 from ..reads.tasks import read_task
 from ..rules import NBCC
 from ..writes.claims import advance_clock, refuse_torn
-from ..writes.file_ids import found_file_ids
+from ..writes.file_ids import file_ids_by_bucket
 
 METADATA: Final = ("hoodie.table.metadata.partitions", "hoodie.table.metadata.partitions.inflight")
 
@@ -64,7 +64,7 @@ def taken_config(context: Context, config: TableConfig, options: OpenOptions) ->
         writer_features=WRITER_FEATURES | {FOUND_FILE_IDS},
         coordination=options.coordination,
     )
-    used = {bucket for _, bucket in found_file_ids(context, taken, active)}
+    used = {bucket for _, bucket in file_ids_by_bucket(context, taken, active)}
     buckets = options.buckets or max(used, default=-1) + 1
     if not buckets:
         raise _unknown_buckets(config.name, "it has no files that show its buckets")

@@ -52,8 +52,8 @@ def request(context: Context, action: str, batch_id: str | None = None, *, start
     failures: list[Exception] = []
     with held(context.lock, lambda release: together(context.storage, [release, *after])):
         at_request = context.active()
-        if there := repeated(context, at_request, batch_id):
-            raise there
+        if written := repeated(context, at_request, batch_id):
+            raise written
         requested = put_request(context, at_request, action)
         with stop_heartbeat_on_error(context, requested):
             claim_batch(context, requested, batch_id)
@@ -172,8 +172,8 @@ def complete(
     refused_by: Callable[[Active | None], Conflict | None] = _nothing,
     under_lock: Callable[[Active | None], Conflict | None] = _nothing,
     batch_id: str | None = None,
-    may_ask_early: bool = False,
-    beats: bool = True,
+    may_check_early: bool = False,
+    has_heartbeat: bool = True,
 ) -> Instant:
     """Publish the completed state of an instant with a new completion time under the lock, then delete its markers.
 
@@ -187,11 +187,11 @@ def complete(
     instant is undone and `Repeated` is raised. `refused_by` is called as the last check before publication. The
     argument of `refused_by` is the timeline listed under the lock, or None if the timeline was not listed. If
     `refused_by` returns a `Conflict`, the instant is undone and the `Conflict` is raised. With
-    `Rules(conflict_check="before_lock")` and `may_ask_early`, `refused_by` is called before the lock is taken, not
-    last; `under_lock` never is. If `beats` is True, the instant has a heartbeat, which must not have expired.
+    `Rules(conflict_check="before_lock")` and `may_check_early`, `refused_by` is called before the lock is taken, not
+    last; `under_lock` never is. If `has_heartbeat` is True, the instant has a heartbeat, which must not have expired.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
-    if may_ask_early and context.rules.conflict_check == "before_lock":
+    if may_check_early and context.rules.conflict_check == "before_lock":
         if refusal := refused_by(None):
             undo_own_write(context, requested, action)
             raise refusal
@@ -200,12 +200,12 @@ def complete(
     instant = refusal = None
     with lock_or_leave(context, requested):
         while instant is None and refusal is None:
-            storage, last = _listed_to_publish(context, requested, beats)
+            storage, last = _listed_to_publish(context, requested, has_heartbeat)
             by_another = completed_by_another()
             if isinstance(by_another, Instant):
                 delete_own_files(context, requested, files)
                 return by_another
-            timeline = context.active(storage) if beats else None
+            timeline = context.active(storage) if has_heartbeat else None
             refusal = by_another or _refusal(context, timeline, requested, action, batch_id)
             refusal = refusal or under_lock(timeline) or refused_by(timeline)
             if refusal is None:
@@ -218,7 +218,7 @@ def complete(
         assert refusal is not None, "the loop ends with one of the two"
         undo_own_write(context, requested, action)
         raise refusal
-    stop = [partial(context.heartbeats.stop, requested)] if beats else []
+    stop = [partial(context.heartbeats.stop, requested)] if has_heartbeat else []
     together(context.storage, [partial(forget_markers, context, requested), *stop])
     return instant
 
@@ -233,7 +233,7 @@ def _completion_time(context: Context) -> str:
     return new_time(context)
 
 
-def _listed_to_publish(context: Context, requested: str, beats: bool) -> tuple[Storage, LogEntry | None]:
+def _listed_to_publish(context: Context, requested: str, has_heartbeat: bool) -> tuple[Storage, LogEntry | None]:
     """Return the storage with the listings that a publication needs, and the last entry of the decision log, if any.
     The listings do not depend on each other, so that an object store answers them at the same time. With a decision
     log, the timeline is listed after the log (`last_entry`). If it does not show the instant of the last entry,
@@ -241,7 +241,7 @@ def _listed_to_publish(context: Context, requested: str, beats: bool) -> tuple[S
     """
     markers = marker_folder(requested)
     if not uses_decision_log(context):
-        return listed_ahead(context.storage, markers, *([FOLDER] if beats else [])), None
+        return listed_ahead(context.storage, markers, *([FOLDER] if has_heartbeat else [])), None
     remember_cut(context.storage)
     storage = listed_ahead(context.storage, markers, DECISIONS)
     return storage, catch_up(context, storage)
@@ -298,8 +298,8 @@ def publication_conflict(context: Context, timeline: Active, requested: str, act
 
 def undone_conflict(context: Context, timeline: Active, requested: str, action: str) -> Conflict | None:
     """Return a `Conflict` if the timeline proves that a pending write was or will be rolled back."""
-    there = timeline.find(requested, action)
-    undone = there is None or is_passed(context, timeline, requested) or _undone(context, timeline, requested)
+    pending = timeline.find(requested, action)
+    undone = pending is None or is_passed(context, timeline, requested) or _undone(context, timeline, requested)
     return _not_published(requested, "it has been rolled back") if undone else None
 
 

@@ -1,4 +1,10 @@
-"""Writes the rows of a batch under a new instant: requests the instant, puts the data files, and completes it."""
+"""Writes the rows of a batch under a new instant: requests the instant, puts the data files, and completes it.
+
+The way of the rows to disk: `begin_write` puts the requested instant. `context.jobs` runs the `WriteTask` in this
+process (`data.jobs.InProcessJobs`) or on Spark (`spark.jobs.SparkJobs`). Both split the rows by file group and call
+`data.write.write_group`, which puts a marker before each log or base file. `publish` completes the instant under the
+table's lock (`commit_protocol.complete`); until then, readers ignore the files.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +28,11 @@ from .commit_protocol import undo_on_error
 from .commits import write_commit
 from .conflicts import NO_READS, ReadSet, conflict_of, footprint_of
 from .decision_log import announces, need_lock
-from .file_ids import found_file_ids
-from .idempotency import UNNAMED, Batch, Repeated, answer, digest_of_files, extra
+from .file_ids import file_ids_by_bucket
+from .idempotency import UNNAMED, Batch, Repeated, batch_metadata, digest_of_files, resolve_repeated
 from .locations import with_known_keys
 from .looking_ahead import Outlook, looking_ahead
-from .mapping import complete_in_groups, current_generation, to_generation
+from .mapping import complete_in_current_groups, current_generation, to_generation
 from .unlocked_request import begin_write
 
 Refusal = Callable[[Active], Conflict | None]
@@ -79,23 +85,24 @@ def _attempt(
         requested, at_request = begin_write(context, config, action, batch.id, starts=config.merge_on_read)
     except Repeated as written:  # the lock is free again: hashing the batch may take long
         digest = context.jobs.digest(data, table_shape(config, context.rules), sets)
-        return answer(context, written, digest, batch.replay_difference)
+        return resolve_repeated(context, written, digest, batch.replay_difference)
     with undo_on_error(context, requested, action):
         task = replace(write_task(context, config, requested, at_request), sets=sets, digests=batch.id is not None)
         if not config.merge_on_read:
             # Its base files are chosen as of the request, so it starts writing only after `write_task` has read them.
             put_inflight(context.storage, requested, action)
+        # A lone writer reads the decision log while its files are put, which saves requests in sequence.
         with looking_ahead(context) as outlook:
             files = context.jobs.write(data, task)
     digest = digest_of_files(files)
-    commit = partial(write_commit, config, requested, operation, more=extra(batch.id, digest))
+    commit = partial(write_commit, config, requested, operation, more=batch_metadata(batch.id, digest))
     try:
         return publish(
             context, config, requested, at_request=at_request, files=files, commit=commit, batch_id=batch.id,
             read_set=read_set, refused_by=refused_by, outlook=outlook(),
         )  # fmt: skip
     except Repeated as written:
-        return answer(context, written, digest, batch.replay_difference)
+        return resolve_repeated(context, written, digest, batch.replay_difference)
 
 
 def publish(
@@ -127,9 +134,9 @@ def publish(
         conflict = conflict_of(context, config, requested, files, at_request=at_request, now=now, read_set=read_set)
         return conflict or (refused_by(now or context.active()) if refused_by else None)
 
-    return complete_in_groups(
+    return complete_in_current_groups(
         context, config, requested, action, files=files, commit=commit, batch_id=batch_id, refused_by=refusal,
-        may_ask_early=True,
+        may_check_early=True,
     )  # fmt: skip
 
 
@@ -145,7 +152,7 @@ def write_task(context: Context, config: TableConfig, requested: str, at_request
     A write to a resized table lists the timeline again, to read the mapping after its request.
     """
     shape = table_shape(config, context.rules)
-    file_ids = found_file_ids(context, config, at_request)
+    file_ids = file_ids_by_bucket(context, config, at_request)
     if config.merge_on_read:
         spark_tasks = config.tasks_per_group
         task = WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids, tasks_per_group=spark_tasks)

@@ -14,7 +14,7 @@ BucketIds = dict[tuple[str, int], str]
 """(partition, bucket) -> file id."""
 
 
-def found_file_ids(context: Context, config: TableConfig, active: Active | None = None) -> BucketIds:
+def file_ids_by_bucket(context: Context, config: TableConfig, active: Active | None = None) -> BucketIds:
     """Return the file id of each bucket that has files or a pending compaction, for a table whose file ids Hudi may
     have chosen. If nbcc chose all file ids, the result is empty. If `active` is None, the function lists the
     timeline.

@@ -53,7 +53,7 @@ class Repeated(Conflict):
         self.instant = instant
 
 
-def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
+def check_batch_id(batch_id: str | None, replay_difference: str = "refuse") -> None:
     """Raise `BadInput` if `batch_id` or `replay_difference` is invalid."""
     if batch_id is not None and (not isinstance(batch_id, str) or not batch_id):
         raise BadInput(
@@ -67,7 +67,7 @@ def check(batch_id: str | None, replay_difference: str = "refuse") -> None:
         )
 
 
-def extra(batch_id: str | None, digest: Digest | None) -> dict[str, str]:
+def batch_metadata(batch_id: str | None, digest: Digest | None) -> dict[str, str]:
     """Return the extra metadata that a commit records about its batch: the id and the digest."""
     if batch_id is None:
         return {}
@@ -79,7 +79,7 @@ def digest_of_files(files: Iterable[WrittenFile]) -> Digest:
     return sum((file.digest for file in files if file.digest is not None), Digest())
 
 
-def answer(context: Context, written: Repeated, digest: Digest, replay_difference: str) -> Instant:
+def resolve_repeated(context: Context, written: Repeated, digest: Digest, replay_difference: str) -> Instant:
     """Return the instant that committed the batch. If the committed digest differs from `digest`, raise `Conflict`, or
     only warn if `replay_difference` is "keep".
 

@@ -106,7 +106,7 @@ def moved(
     return put
 
 
-def complete_in_groups(
+def complete_in_current_groups(
     context: Context,
     config: TableConfig,
     requested: str,
@@ -116,7 +116,7 @@ def complete_in_groups(
     commit: Callable[[Sequence[WrittenFile]], bytes],
     refused_by: Callable[[Active | None, Sequence[WrittenFile]], Conflict | None],
     batch_id: str | None = None,
-    may_ask_early: bool = False,
+    may_check_early: bool = False,
 ) -> Instant:
     """Complete a write like `commit_protocol.complete`, with its records in the file groups that hold its keys then."""
 
@@ -131,7 +131,7 @@ def complete_in_groups(
         try:
             return complete(
                 context, requested, action, files=files, commit=commit(files), batch_id=batch_id, refused_by=refusal,
-                under_lock=under_lock, may_ask_early=may_ask_early,
+                under_lock=under_lock, may_check_early=may_check_early,
             )  # fmt: skip
         except OtherMapping as other:
             with undo_on_error(context, requested, action):

@@ -94,46 +94,46 @@ class Fold(NamedTuple):
 NOTHING = Fold(None, ())
 
 
-def keeps_tombstones(shape: Fold, merger: Merger) -> bool:
+def keeps_tombstones(fold: Fold, merger: Merger) -> bool:
     """True if the base file of a merge tree retains deletes. The base files of a foreign engine may lack deletes."""
-    return merger.keeps_tombstones and not (shape.base is not None and shape.base.drops_deletes)
+    return merger.keeps_tombstones and not (fold.base is not None and fold.base.drops_deletes)
 
 
-def logs_of(shape: Fold) -> Iterator[Log]:
+def logs_of(fold: Fold) -> Iterator[Log]:
     """Yield every log file of a merge tree, including the logs that compactions merged into the base file."""
-    if shape.base is not None:
-        yield from logs_of(shape.base)
-    for log in shape.logs:
+    if fold.base is not None:
+        yield from logs_of(fold.base)
+    for log in fold.logs:
         yield from logs_of(log) if isinstance(log, Fold) else (log,)
-    if shape.files is not None:
-        yield from shape.files.logs()
+    if fold.files is not None:
+        yield from fold.files.logs()
 
 
-def evaluate(shape: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
+def evaluate(fold: Fold, record_of: Callable[[Log], Ranked | None], merger: Merger) -> Ranked | None:
     """Return the winning record of one key, which may be a delete; None if the key has no record. `record_of` returns
     the key's record in a log. The record of the base file is merged before the records of the logs. The exception is a
     delete in the base file under `logs_first` (see `Fold`).
     """
-    if shape.files is not None:
-        return shape.files.winner(record_of, merger)
-    base = evaluate(shape.base, record_of, merger) if shape.base is not None else None
+    if fold.files is not None:
+        return fold.files.winner(record_of, merger)
+    base = evaluate(fold.base, record_of, merger) if fold.base is not None else None
     if base is not None:
         base = base._replace(place=-1.0)
-        if base.deleted and not keeps_tombstones(shape, merger):
+        if base.deleted and not keeps_tombstones(fold, merger):
             base = None
-    if (shape.logs_first or merger.logs_first) and base is not None and base.deleted:
-        base = base._replace(place=shape.logs_before_tombstones - 0.5)
+    if (fold.logs_first or merger.logs_first) and base is not None and base.deleted:
+        base = base._replace(place=fold.logs_before_tombstones - 0.5)
     winner = base
-    for place, log in enumerate(shape.logs):
+    for place, log in enumerate(fold.logs):
         record, name = (evaluate(log, record_of, merger), None) if isinstance(log, Fold) else (record_of(log), log)
         if record is not None:
             record = Ranked(record.ordering, float(place), record.deleted, record.content, record.log or name)
             winner = merge(winner, record, merger.event_time)
-    return winner if winner is None or _is_shown(shape, winner) else None
+    return winner if winner is None or _is_shown(fold, winner) else None
 
 
-def _is_shown(shape: Fold, winner: Ranked) -> bool:
-    return (shape.shown is None or winner.log in shape.shown) and (shape.deletes or not winner.deleted)
+def _is_shown(fold: Fold, winner: Ranked) -> bool:
+    return (fold.shown is None or winner.log in fold.shown) and (fold.deletes or not winner.deleted)
 
 
 class Combination(Protocol):
@@ -143,7 +143,7 @@ class Combination(Protocol):
     def columns(self) -> tuple[str, ...]:
         """The columns that partial updates may set; () if every record is a whole row."""
 
-    def read(self, shape: Fold, content: Callable[[Log], Any], merger: Merger, deletes: bool) -> Any:
+    def read(self, fold: Fold, content: Callable[[Log], Any], merger: Merger, deletes: bool) -> Any:
         """Return the merged value of one key; None if the result of the query contains no row for the key."""
 
     def by_definition(self, logs: Iterable[Log], rows: Mapping[Log, Any], merger: Merger, deletes: bool) -> Any:

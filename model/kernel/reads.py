@@ -125,8 +125,8 @@ def slice_fold(rules: ReadRules, table: Table, group: int, barrier: int | None, 
 
 def read_optimized(rules: ReadRules, table: Table, group: int, time: float) -> Fold:
     """Return the newest base file of a file group as of `time`, without logs."""
-    shape = rules.as_of(table, group, time)
-    return Fold(shape.base, ()) if shape.base is not None else NOTHING
+    fold = rules.as_of(table, group, time)
+    return Fold(fold.base, ()) if fold.base is not None else NOTHING
 
 
 def changes(rules: ReadRules, table: Table, group: int, after: float, until: float) -> tuple[Fold, Fold]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from ..answers import Query, Record
 from ..kernel.merge import NOTHING, Fold, Merger, Ranked, evaluate, logs_of, merge
@@ -28,8 +28,10 @@ from ..validation import nearest
 from ..variants.windows import Windows
 from ..world import World
 
+TABLE_TYPES = ("MERGE_ON_READ", "COPY_ON_WRITE")
 
-class TableKind(Limits):
+
+class TableType(Limits):
     """Selects the table type: merge-on-read or copy-on-write."""
 
     table_type: str = limit("MERGE_ON_READ", "whether writes put log files or base files", section="table")
@@ -76,8 +78,8 @@ class ChangedFiles(NamedTuple):
             if record is None or won is None or won.content != record.content or (won.deleted and not was_there):
                 continue
             record = record._replace(place=float(place))
-            fenced = record.deleted or (winner is not None and winner.deleted)
-            winner = record if fenced else merge(winner, record, merger.event_time)
+            meets_delete = record.deleted or (winner is not None and winner.deleted)
+            winner = record if meets_delete else merge(winner, record, merger.event_time)
         return winner
 
     def renamed(self, rename: Callable[[Fold], Fold]) -> ChangedFiles:
@@ -93,19 +95,19 @@ def onto(write: Write) -> tuple[tuple[int, int | None], ...]:
 class WithCopyOnWrite(Rules):
     """The rules for reading copy-on-write tables, which have no log files."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def as_of(self, table: Table, group: int, time: float) -> Fold:
         if not has_base_files(table):
             return super().as_of(table, group, time)
-        base = content(table, group, newest_base(visible(self, table.writes, time), group))
+        base = base_fold(table, group, newest_base(visible(self, table.writes, time), group))
         return NOTHING if base is None else Fold(base, ())
 
     def incremental(self, table: Table, group: int, after: float, until: float) -> Fold:
         if not has_base_files(table):
             return super().incremental(table, group, after, until)
-        shape = window_of(table, group, self.in_window(table, after, until))
-        return shape._replace(deletes=self[Windows].window_deletes == "marked")
+        fold = window_of(table, group, self.in_window(table, after, until))
+        return fold._replace(deletes=self[Windows].window_deletes == "marked")
 
     def file_slices(self, table: Table, group: int) -> tuple[FileSlice, ...]:
         return slices_of(table, group) if has_base_files(table) else super().file_slices(table, group)
@@ -115,8 +117,8 @@ class WithCopyOnWrite(Rules):
         return without_ordering(show) if has_base_files(table) else show
 
     def merger(self, world: Any) -> Merger:
-        kernel = super().merger(world)
-        return kernel._replace(keeps_tombstones=False) if is_copy_on_write(world) else kernel
+        merger = super().merger(world)
+        return merger._replace(keeps_tombstones=False) if is_copy_on_write(world) else merger
 
 
 def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, Ranked], Any]:
@@ -124,9 +126,9 @@ def without_ordering(show: Callable[[Fold, Ranked], Record]) -> Callable[[Fold, 
     files store no ordering value of a deleted row.
     """
 
-    def show_change(shape: Fold, won: Ranked) -> Any:
-        row: Any = show(shape, won)
-        return row._replace(ordering=None) if shape.files is not None and row.deleted else row
+    def show_change(fold: Fold, won: Ranked) -> Any:
+        row: Any = show(fold, won)
+        return row._replace(ordering=None) if fold.files is not None and row.deleted else row
 
     return show_change
 
@@ -143,21 +145,21 @@ def newest_base(published: tuple[object, ...], group: int) -> int | None:
     return max((write.requested for write in writes if group in write.groups), default=None)
 
 
-def content(table: Table, group: int, base: int | None) -> Fold | None:
+def base_fold(table: Table, group: int, base: int | None) -> Fold | None:
     """Return the merge tree of the base file whose write was requested at `base`: the rows of this write, merged with
     the previous base file.
     """
     write = next((write for write in table.writes if write.requested == base), None)
     if write is None:
         return None
-    return Fold(content(table, group, dict(onto(write))[group]), write.files_in(group))
+    return Fold(base_fold(table, group, dict(onto(write))[group]), write.files_in(group))
 
 
 def window_of(table: Table, group: int, inside: tuple[Write, ...]) -> Fold:
     """Return the changes made by the writes in an incremental window: each base file is compared with the base file
     that it replaces.
     """
-    files = (content(table, group, write.requested) for write in inside if group in write.groups)
+    files = (base_fold(table, group, write.requested) for write in inside if group in write.groups)
     return Fold(None, (), files=ChangedFiles(tuple(file for file in files if file is not None)))
 
 
@@ -167,12 +169,9 @@ def slices_of(table: Table, group: int) -> tuple[FileSlice, ...]:
     return tuple(FileSlice(group, base, base, ()) for base in bases)
 
 
-TableType = Literal["MERGE_ON_READ", "COPY_ON_WRITE"]
-
-
 def is_copy_on_write(world: World) -> bool:
     """True if writes put base files instead of log files."""
-    return world[TableKind].table_type == "COPY_ON_WRITE"
+    return world[TableType].table_type == "COPY_ON_WRITE"
 
 
 def compose(composition: Composition) -> None:
@@ -213,8 +212,8 @@ def pending_commits(pending_instants: Iterable[Instant]) -> Iterator[Instant]:
 
 def check(world: World) -> None:
     """Raise ValueError for a world (bounded configuration) that is not modelled with copy-on-write tables."""
-    if (kind := world[TableKind].table_type) not in (types := get_args(TableType)):
-        raise ValueError(f"world [table]: type {kind!r} is not known; {nearest(str(kind), types)}")
+    if (chosen := world[TableType].table_type) not in TABLE_TYPES:
+        raise ValueError(f"world [table]: type {chosen!r} is not known; {nearest(str(chosen), TABLE_TYPES)}")
     if not is_copy_on_write(world):
         return
     for actor in ("cleaner", "clusterer", "bulk_inserter", "overwriter", "restorer"):
@@ -234,7 +233,7 @@ MECHANISM = Mechanism(
     rules=lambda protocol: (WithCopyOnWrite,),
     compose=compose,
     after=("clustering", "occ", "insert_overwrite"),
-    limits=TableKind,
+    limits=TableType,
     check=check,
     actions=(
         Action("writer_writes_base", "copy on write: merges its rows onto a base file and puts the new one",

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 from ..kernel.compactor import COMPACTOR
 from ..kernel.merge import Fold
 from ..kernel.publication import COMMITS
-from ..kernel.reads import base_file as content_of
+from ..kernel.reads import base_file as base_fold
 from ..kernel.reads import slice_fold
 from ..kernel.table import Plan, Table
 from ..machine.composition import Composition
@@ -54,13 +54,13 @@ def unmarked(plan: Plan) -> bool:
     return bool(plan.marks) and mark(plan, Unmarked).unmarked
 
 
-def theirs(rules: Rules) -> Rules:
+def foreign_rules(rules: Rules) -> Rules:
     """Return the rules by which the foreign engine merges: by requested time, logs first, deletes dropped."""
     other: Rules = rules.under(merge_order="requested", fold="logs_first", tombstones="drop")
     return other
 
 
-def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -> bool:
+def merges_by_foreign_rules(rules: Rules, table: Table, group: int, base: int | None) -> bool:
     """True if the base file was written by an engine other than nbcc, so that logs merge with it by the rules of that
     engine.
 
@@ -76,27 +76,28 @@ def merges_by_theirs(rules: Rules, table: Table, group: int, base: int | None) -
 class WithForeignServices(Rules):
     """The rules for reading tables that are compacted by an engine other than nbcc."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def as_of(self, table: Table, group: int, time: float) -> Fold:
         if any(plan.marks and unmarked(plan) for plan in table.plans):
             barrier, writes = self.base_and_writes(table, group, time)
-            if merges_by_theirs(self, table, group, barrier):
-                logs = theirs(self).merged_logs(table, group, writes, time)
+            if merges_by_foreign_rules(self, table, group, barrier):
+                logs = foreign_rules(self).merged_logs(table, group, writes, time)
                 return slice_fold(self, table, group, barrier, logs)
         return super().as_of(table, group, time)
 
     def base_file(self, table: Table, group: int, barrier: int | None) -> Fold | None:
         plan = next((plan for plan in table.plans if plan.requested == barrier), None)
         part = plan.part_in(group) if plan else None
-        if not plan or not part or not (unmarked(plan) or merges_by_theirs(self, table, group, part.base)):
+        if not plan or not part or not (unmarked(plan) or merges_by_foreign_rules(self, table, group, part.base)):
             return super().base_file(table, group, barrier)
-        other = theirs(self)
+        other = foreign_rules(self)
         assert isinstance(other, WithForeignServices), "the mechanism is part of every protocol"
         merged = super(WithForeignServices, other).base_file(table, group, barrier)
         if merged is None:
             return None
-        merged = merged._replace(base=content_of(self, table, group, part.base))  # by the rules of its own engine
+        # The older base file keeps the rules of the engine that wrote it: only this merge was the foreign engine's.
+        merged = merged._replace(base=base_fold(self, table, group, part.base))
         return merged._replace(logs_first=True, drops_deletes=True) if unmarked(plan) else merged
 
 

@@ -81,7 +81,7 @@ def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
 class ReplacesInWindows(Rules):
     """A window omits the writes that a replace in the window hides."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def window_writes(self, table: Table, group: int, after: float, until: float) -> tuple[Write, ...]:
         writes = super().window_writes(table, group, after, until)

@@ -82,20 +82,20 @@ def join(older: MergedRecords, newer: MergedRecords, laws: str) -> MergedRecords
     return MergedRecords(FUNCTIONS[laws](older.value, newer.value), newer.newest, older.delete)
 
 
-def read(shape: Fold, content: Contents, laws: str, deletes: bool) -> MergedRecords | None:
+def read(fold: Fold, content: Contents, laws: str, deletes: bool) -> MergedRecords | None:
     """Return the answer of a read for one key; None if the answer contains neither a row nor a delete."""
-    made = of_fold(shape, content, laws)
-    if shape.shown is not None and made.newest not in shape.shown:
+    made = of_fold(fold, content, laws)
+    if fold.shown is not None and made.newest not in fold.shown:
         made = made._replace(value=(), newest=None)
-    return _shown(made, deletes and shape.deletes)
+    return _shown(made, deletes and fold.deletes)
 
 
-def of_fold(shape: Fold, content: Contents, laws: str) -> MergedRecords:
+def of_fold(fold: Fold, content: Contents, laws: str) -> MergedRecords:
     """Return the state of one key after merging the files in a merge tree. Deletes in base files are dropped, because
     they cannot hide records of newer logs.
     """
-    made = MergedRecords() if shape.base is None else of_fold(shape.base, content, laws)._replace(delete=None)
-    for log in shape.logs:
+    made = MergedRecords() if fold.base is None else of_fold(fold.base, content, laws)._replace(delete=None)
+    for log in fold.logs:
         newer = of_fold(log, content, laws) if isinstance(log, Fold) else _of_log(log, content(log))
         made = join(made, newer, laws)
     return made
@@ -192,9 +192,9 @@ class ByFunction(NamedTuple):
         return ()
 
     def read(
-        self, shape: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool
+        self, fold: Fold, content: Callable[[Log], Content | None], merger: Merger, deletes: bool
     ) -> MergedRecords | None:
-        return read(shape, content, self.laws, deletes)
+        return read(fold, content, self.laws, deletes)
 
     def by_definition(
         self, logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool
@@ -218,7 +218,7 @@ class ByFunction(NamedTuple):
 class MergesByFunction(Rules):
     """In a table with a user-defined merge function, the function merges the records of a key."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def merger(self, world: Any) -> Merger:
         kernel = super().merger(world)

@@ -107,25 +107,25 @@ class Content(Protocol):
 Contents = Callable[[Log], Content | None]
 
 
-def read(shape: Fold, content: Contents, merger: Merger, column_merge: str, deletes: bool) -> Made | None:
+def read(fold: Fold, content: Contents, merger: Merger, column_merge: str, deletes: bool) -> Made | None:
     """Return the answer of a read for one key; None if the answer contains neither a row nor a delete."""
-    state = state_of_fold(shape, content, merger, column_merge)
+    state = state_of_fold(fold, content, merger, column_merge)
     logs = {name: log for name, _, log in state.columns if state.row > state.delete}
-    if shape.shown is not None and logs.get(ROW) not in shape.shown:
+    if fold.shown is not None and logs.get(ROW) not in fold.shown:
         logs = {}
-    delete = _log(state.delete) if deletes and shape.deletes and state.delete else None
+    delete = _log(state.delete) if deletes and fold.deletes and state.delete else None
     return Made(tuple(logs.items()), delete) if logs or delete else None
 
 
-def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: str) -> MergeState:
+def state_of_fold(fold: Fold, content: Contents, merger: Merger, column_merge: str) -> MergeState:
     """Return the state of one key in a merge tree of files.
 
     A record's rank consists of its ordering value, the position of its log in the merge tree, and the log's identifier.
     """
-    base = MergeState() if shape.base is None else _placed(state_of_fold(shape.base, content, merger, column_merge), -1)
+    base = MergeState() if fold.base is None else _placed(state_of_fold(fold.base, content, merger, column_merge), -1)
     if column_merge != "by_column":
         base = _of_one_rank(base)
-    if not keeps_tombstones(shape, merger):
+    if not keeps_tombstones(fold, merger):
         base = base._replace(delete=())
     merge = _join_rows if column_merge == "by_row" else join
 
@@ -137,7 +137,7 @@ def state_of_fold(shape: Fold, content: Contents, merger: Merger, column_merge: 
             return MergeState()
         return state_of(_part(log, record, (float(record.ordering) * merger.event_time, *log)))
 
-    return reduce(merge, (_placed(of_log(log), place) for place, log in enumerate(shape.logs)), base)
+    return reduce(merge, (_placed(of_log(log), place) for place, log in enumerate(fold.logs)), base)
 
 
 def _part(log: Log, record: Content, rank: Rank) -> RankedPart:
@@ -250,8 +250,8 @@ class ByColumns(NamedTuple):
     columns: tuple[str, ...]
     column_merge: str = "by_column"
 
-    def read(self, shape: Fold, content: Contents, merger: Merger, deletes: bool) -> Made | None:
-        return read(shape, content, merger, self.column_merge, deletes)
+    def read(self, fold: Fold, content: Contents, merger: Merger, deletes: bool) -> Made | None:
+        return read(fold, content, merger, self.column_merge, deletes)
 
     def by_definition(
         self, logs: Iterable[Log], rows: Mapping[Log, Content], merger: Merger, deletes: bool
@@ -276,7 +276,7 @@ def column_names(world: World) -> tuple[str, ...]:
 class MergesColumns(Rules):
     """In a table with partial updates, the records of a key are merged column by column."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def merger(self, world: Any) -> Merger:
         kernel, names = super().merger(world), column_names(world)

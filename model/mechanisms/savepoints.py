@@ -94,7 +94,7 @@ PINNED = "about to publish its savepoint"
 
 class Savepointer(NamedTuple):
     """The state of one savepointer (an actor that creates savepoints). `pinned` is the requested time of the pinned
-    instant.
+    instant. `records` is where other mechanisms add their fields (machine/effects.py).
     """
 
     step: str = "idle"

@@ -17,17 +17,17 @@ from .sentences import write_named
 from .view import View
 
 
-def columns_broken(view: View, what: str, group: int, shape: Fold, time: float) -> str | None:
+def columns_broken(view: View, what: str, group: int, fold: Fold, time: float) -> str | None:
     """Return a sentence about wrong columns in a read as of `time` (infinity for a snapshot); None if the columns are
     right.
     """
     if not (schemas := schemas_of(view.table)):
         return None
     shown, most = shown_at(view.model.rules, view.table, time), had_at(schemas, time)
-    for log in sorted(logs_of(shape)):
+    for log in sorted(logs_of(fold)):
         if (write := view.done.get(log[0])) is None:
             continue
-        has = min(columns(write), shown, kept_of(shape, log))
+        has = min(columns(write), shown, kept_of(fold, log))
         if has < min(columns(write), most):
             of = write_named(write, log[0])
             return f"{what} in group {group} shows the row of {of} without column c{int(has) + 1}"
@@ -56,6 +56,6 @@ def columns_changed(old: View, new: View, group: int, time: float) -> str | None
 
 
 def _left(view: View, group: int, time: float) -> dict[Log, int]:
-    shape = view.as_of(group, time)
-    here = (log for log in logs_of(shape) if log[0] in view.done)
-    return {log: int(min(columns(view.done[log[0]]), kept_of(shape, log))) for log in here}
+    fold = view.as_of(group, time)
+    here = (log for log in logs_of(fold) if log[0] in view.done)
+    return {log: int(min(columns(view.done[log[0]]), kept_of(fold, log))) for log in here}

@@ -14,29 +14,29 @@ from .view import View
 
 
 def against_oracle(
-    view: View, what: str, group: int, shape: Fold, *, right: tuple[Log, ...], deletes: bool = False
+    view: View, what: str, group: int, fold: Fold, *, right: tuple[Log, ...], deletes: bool = False
 ) -> str | None:
     """Compare a read of one file group with the required answer. `right` contains the logs whose merge is the required
     answer.
     """
-    if reads_right(shape, right, view.merger, deletes):
+    if reads_right(fold, right, view.merger, deletes):
         return None
-    names = view.names(group, shape, Fold(None, right))  # a replace may have hidden some of them since
+    names = view.names(group, fold, Fold(None, right))  # a replace may have hidden some of them since
     wanted = tuple(names[log] for log in right)
-    rows = differs_from_oracle(view.renamed(shape, names), wanted, len(names), view.merger, deletes)
+    rows = differs_from_oracle(view.renamed(fold, names), wanted, len(names), view.merger, deletes)
     if rows is None:
         return None
     own = view.unnamed(rows, names)
-    found, should = read(shape, own, view.merger, deletes), expected(right, own, view.merger, deletes)
+    found, should = read(fold, own, view.merger, deletes), expected(right, own, view.merger, deletes)
     return (
-        f"{what} in group {group}{misses(view, shape, right)}: {key_given(own, view.writes)} shows "
+        f"{what} in group {group}{misses(view, fold, right)}: {key_given(own, view.writes)} shows "
         f"{row_of(found, view.writes)}, not {row_of(should, view.writes)}"
     )
 
 
-def misses(view: View, shape: Fold, right: Iterable[Log]) -> str:
+def misses(view: View, fold: Fold, right: Iterable[Log]) -> str:
     """Return a phrase that lists the writes missing from a read and the surplus writes in it; '' if there are none."""
-    held, wanted = {log[0] for log in logs_of(shape)}, {log[0] for log in right}
+    held, wanted = {log[0] for log in logs_of(fold)}, {log[0] for log in right}
     parts = []
     if lost := sorted(wanted - held):
         parts.append("misses " + several(write_named(view.writes.get(at), at) for at in lost))

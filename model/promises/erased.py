@@ -66,16 +66,16 @@ def _shown_again(model: Model, state: State, all_writers: bool) -> Iterator[str]
 
 
 def _survives(view: View, delete: Write, group: int, time: float) -> str | None:
-    shape, logs = view.as_of(group, time), view.logs(group)
-    names = view.names(group, shape)
+    fold, logs = view.as_of(group, time), view.logs(group)
+    names = view.names(group, fold)
     earlier = tuple(names[log] for log in logs if (view.done[log[0]].completed or 0) < (delete.completed or 0))
     changers = tuple(_changer(view, group, write, names) for write in view.completions if _verb(view, write))
     own = _changer(view, group, delete, names)
-    found = survivor(view.renamed(shape, names), len(names), view.merger, changers, own, earlier)
+    found = survivor(view.renamed(fold, names), len(names), view.merger, changers, own, earlier)
     if found is None:
         return None
     rows = view.unnamed(found, names)
-    shown = row_of(read(shape, rows, view.merger, deletes=False), view.writes)
+    shown = row_of(read(fold, rows, view.merger, deletes=False), view.writes)
     return (
         f"shows {shown}, which was written before {write_named(delete, delete.requested)} deleted the rows that match: "
         f"{key_given(rows, view.writes)}"
@@ -94,7 +94,7 @@ def _changer(view: View, group: int, write: Write, names: dict[Log, Log]) -> Cha
 
 @lru_cache(maxsize=1 << 16)
 def survivor(
-    shape: Fold, count: int, merger: Merger, changers: tuple[Changer, ...], delete: Changer, earlier: tuple[Log, ...]
+    fold: Fold, count: int, merger: Merger, changers: tuple[Changer, ...], delete: Changer, earlier: tuple[Log, ...]
 ) -> Valuation | None:
     """Return the first valuation (records of one key) for which a read shows a row of a log in `earlier` that matches
     the condition of the write `delete`; None if there is none.
@@ -102,7 +102,7 @@ def survivor(
     for rows in of_merger(count, merger):
         if not all(_is_computed(changer, rows, merger) for changer in changers):
             continue
-        shown = read(shape, rows, merger, deletes=False)
+        shown = read(fold, rows, merger, deletes=False)
         left = delete.log not in rows and shown == _row_read(delete, rows, merger)
         if shown in earlier and not left:
             return rows

@@ -60,10 +60,10 @@ def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: boo
         return None
     names = view.names(group, one, other)
     for rows in of_merger(len(names), view.merger):
-        had, has = (read(view.renamed(shape, names), rows, view.merger, deletes=False) for shape in (one, other))
+        had, has = (read(view.renamed(fold, names), rows, view.merger, deletes=False) for fold in (one, other))
         if had != has and (had is None) == appears:
             own = view.unnamed(rows, names)
-            was, is_now = (read(shape, own, view.merger, deletes=False) for shape in (one, other))
+            was, is_now = (read(fold, own, view.merger, deletes=False) for fold in (one, other))
             return f"{key_given(own, view.writes)} showed {row_of(was, view.writes)}, now {row_of(is_now, view.writes)}"
     return None
 

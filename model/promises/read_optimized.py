@@ -29,9 +29,9 @@ def read_optimized_holds(model: Model, before: State | None, step: Step | None, 
     view = view_of(model, after)
     for group in view.groups:
         barrier = newest_barrier(view, group)
-        shape = read_optimized(model.rules, view.table, group, float("inf"))
+        fold = read_optimized(model.rules, view.table, group, float("inf"))
         right = state_at_barrier(view, group, barrier)
-        if broken := against_oracle(view, f"read-optimised read at the barrier t{barrier}", group, shape, right=right):
+        if broken := against_oracle(view, f"read-optimised read at the barrier t{barrier}", group, fold, right=right):
             return broken
     return None
 

@@ -61,10 +61,10 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
 
 def _wrong(seen: View, what: str, time: float, right: View, until: float) -> str | None:
     for group in seen.groups:
-        shape, logs = seen.as_of(group, time), right.logs(group, until=until)
-        if broken := against_oracle(right, what, group, shape, right=logs):
+        fold, logs = seen.as_of(group, time), right.logs(group, until=until)
+        if broken := against_oracle(right, what, group, fold, right=logs):
             return broken
-        if broken := columns_broken(seen, what, group, shape, time):
+        if broken := columns_broken(seen, what, group, fold, time):
             return broken
     return None
 
@@ -109,12 +109,12 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
     for start, end in (*view.windows, *view.other_windows) if by_bounds else ():
         what = f"incremental read (t{start}, t{end}]"
         for group in view.groups:
-            shape, right = view.window(group, start, end), view.logs(group, start, end)
-            if twice := next((log for log in shape.logs if shape.logs.count(log) > 1), None):
+            fold, right = view.window(group, start, end), view.logs(group, start, end)
+            if twice := next((log for log in fold.logs if fold.logs.count(log) > 1), None):
                 return f"{what} in group {group} delivers {_write_of(view, twice)} twice"
-            if broken := against_oracle(view, what, group, shape, right=right, deletes=True):
+            if broken := against_oracle(view, what, group, fold, right=right, deletes=True):
                 return broken
-            if broken := columns_broken(view, what, group, shape, end):
+            if broken := columns_broken(view, what, group, fold, end):
                 return broken
             if any(group in replaced(view.done[log[0]]) for log in right):
                 # A replace hides the state before its request, so the window equals the state after.
@@ -132,11 +132,11 @@ def _write_of(view: View, log: Log | Fold) -> str:
 
 def _does_not_add_up(view: View, what: str, group: int, window: tuple[float, float]) -> str | None:
     start, end = window
-    shapes = view.as_of(group, start), view.window(group, start, end), view.as_of(group, end)
-    held = {log for shape in shapes for log in logs_of(shape)}
+    folds = view.as_of(group, start), view.window(group, start, end), view.as_of(group, end)
+    held = {log for fold in folds for log in logs_of(fold)}
     ranked = [log for log in view.every_log(group) if log in held]
     names = names_for((*ranked, *sorted(held.difference(ranked))))
-    old, inside, new = (view.renamed(shape, names) for shape in shapes)
+    old, inside, new = (view.renamed(fold, names) for fold in folds)
     rows = adds_up_wrongly(old, inside, new, len(names), view.merger)
     if rows is None:
         return None
@@ -183,20 +183,20 @@ def changes_hold(model: Model, before: State | None, step: Step | None, after: S
 
 
 def _changes_broken(view: View, group: int, window: tuple[float, float]) -> str | None:
-    shapes = view.changes(group, *window)
+    folds = view.changes(group, *window)
     right = [view.logs(group, until=time) for time in window]
-    if changes_right((shapes[0], right[0]), (shapes[1], right[1]), view.merger):
+    if changes_right((folds[0], right[0]), (folds[1], right[1]), view.merger):
         return None
-    names = view.names(group, *shapes, *(Fold(None, logs) for logs in right))
+    names = view.names(group, *folds, *(Fold(None, logs) for logs in right))
     before, after = (
-        (view.renamed(shape, names), tuple(names[log] for log in logs))
-        for shape, logs in zip(shapes, right, strict=True)
+        (view.renamed(fold, names), tuple(names[log] for log in logs))
+        for fold, logs in zip(folds, right, strict=True)
     )
     rows = changes_differ(before, after, len(names), view.merger)
     if rows is None:
         return None
     own = view.unnamed(rows, names)
-    is_now = [row_of(read(shape, own, view.merger, deletes=False), view.writes) for shape in shapes]
+    is_now = [row_of(read(fold, own, view.merger, deletes=False), view.writes) for fold in folds]
     should = [row_of(expected(logs, own, view.merger, deletes=False), view.writes) for logs in right]
     return (
         f"change log (t{window[0]}, t{window[1]}] in group {group}: {key_given(own, view.writes)} goes from "
@@ -214,18 +214,18 @@ def atomic_holds(model: Model, before: State | None, step: Step | None, after: S
     times, windows = distinct_times(view, settled), (*view.windows, *view.other_windows)
     reads += [(f"read as of t{t}", [view.as_of(group, t) for group in view.groups]) for t in times]
     reads += [(f"incremental read (t{a}, t{t}]", [view.window(g, a, t) for g in view.groups]) for a, t in windows]
-    if broken := next((broken for what, shapes in reads if (broken := _torn(view, what, shapes))), None):
+    if broken := next((broken for what, folds in reads if (broken := _torn(view, what, folds))), None):
         return broken
     for who, time, table in answers(model, after):
         seen = View(model, table, view.published)
-        shapes = [seen.as_of(group) for group in view.groups]
-        if broken := _torn(everything(model, after), f"{who}'s snapshot at t{time}", shapes):
+        folds = [seen.as_of(group) for group in view.groups]
+        if broken := _torn(everything(model, after), f"{who}'s snapshot at t{time}", folds):
             return broken
     return None
 
 
-def _torn(view: View, what: str, shapes: list[Fold]) -> str | None:
-    held = {(group, *log) for group, shape in enumerate(shapes) for log in logs_of(shape)}
+def _torn(view: View, what: str, folds: list[Fold]) -> str | None:
+    held = {(group, *log) for group, fold in enumerate(folds) for log in logs_of(fold)}
     for requested in sorted({log[1] for log in held}):
         write = view.done.get(requested)
         if write is None:

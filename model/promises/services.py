@@ -107,10 +107,10 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
         for log in view.every_log(group):
             if (times := sum(files.count(log) for files in slices)) != 1:
                 return f"the log of {write_named(view.done[log[0]], log[0])} is in {times} slices of group {group}"
-        for barrier, shape in view.bases(group):
-            if shape == NOTHING or ((put := view.done.get(barrier)) and group in replaced(put)):
+        for barrier, fold in view.bases(group):
+            if fold == NOTHING or ((put := view.done.get(barrier)) and group in replaced(put)):
                 continue  # A replace has no inputs: it hides every log before its barrier.
-            if broken := _sides_differ(view, group, barrier, shape):
+            if broken := _sides_differ(view, group, barrier, fold):
                 return broken
     for clean in value_in(model, after, "cleans"):
         if broken := _cleaner_differs(view, clean):

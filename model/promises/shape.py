@@ -6,8 +6,8 @@ replaces each time with its position in the order of all times, and omits actor 
 than states.
 
 Under completion-time slicing, no rule of reading compares the requested time of a write with another time
-(`Rules.compares_requests`). Most promises then have one verdict on all states that differ only in these times: the
-order of completions and barriers decides it. A world of four writes has 5,065 shapes, and 96 of these orders.
+(`Rules.compares_requested_times`). Most promises then have one verdict on all states that differ only in these times:
+the order of completions and barriers decides it. A world of four writes has 5,065 shapes, and 96 of these orders.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def _place(times: Sequence[int], time: int) -> tuple[int, bool]:
 def _by_completion(model: Model) -> bool:
     """True if no rule of reading compares the requested time of a write with another time."""
     rules = [part for part in type(model.rules).__mro__[1:] if issubclass(part, Rules)]
-    compares = any(vars(part).get("compares_requests", True) for part in rules)
+    compares = any(vars(part).get("compares_requested_times", True) for part in rules)
     return not compares and {*model.settled_reads} <= {*model.table_reads}
 
 

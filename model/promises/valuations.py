@@ -61,13 +61,13 @@ def weak_orders(count: int) -> Iterator[tuple[int, ...]]:
             yield ranks
 
 
-def renamed(shape: Fold, names: Mapping[Log, Log]) -> Fold:
+def renamed(fold: Fold, names: Mapping[Log, Log]) -> Fold:
     """Return a copy of a merge tree in which each log is replaced by its name in `names`."""
-    base = renamed(shape.base, names) if shape.base is not None else None
-    files = shape.files and shape.files.renamed(lambda file: renamed(file, names))
-    shown = None if shape.shown is None else tuple(names[log] for log in shape.shown if log in names)
-    logs = tuple(renamed(log, names) if isinstance(log, Fold) else names[log] for log in shape.logs)
-    return shape._replace(base=base, logs=logs, shown=shown, files=files)
+    base = renamed(fold.base, names) if fold.base is not None else None
+    files = fold.files and fold.files.renamed(lambda file: renamed(file, names))
+    shown = None if fold.shown is None else tuple(names[log] for log in fold.shown if log in names)
+    logs = tuple(renamed(log, names) if isinstance(log, Fold) else names[log] for log in fold.logs)
+    return fold._replace(base=base, logs=logs, shown=shown, files=files)
 
 
 def records_by_definition(
@@ -89,14 +89,14 @@ def names_for(logs: tuple[Log, ...]) -> dict[Log, Log]:
     return {log: (place + 1, 0) for place, log in enumerate(logs)}
 
 
-def read(shape: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
+def read(fold: Fold, rows: Valuation, merger: Merger, deletes: bool) -> Shown:
     """Return the row that a read returns for one key; None if there is none. If the highest-ranked record is a delete,
     it is returned only if `deletes` is True.
     """
     if merger.combination:
-        combined: Shown = merger.combination.read(shape, rows.get, merger, deletes)
+        combined: Shown = merger.combination.read(fold, rows.get, merger, deletes)
         return combined
-    won = evaluate(shape, {log: _ranked(log, row) for log, row in rows.items()}.get, merger)
+    won = evaluate(fold, {log: _ranked(log, row) for log, row in rows.items()}.get, merger)
     if won is None or (won.deleted and not deletes):
         return None
     log: Log = won.content
@@ -118,11 +118,11 @@ def expected(logs: tuple[Log, ...], rows: Valuation, merger: Merger, deletes: bo
 
 
 @lru_cache(maxsize=1 << 16)
-def reads_right(shape: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
-    """True if a read through the merge tree `shape` always returns the same row as merging the completed `logs`."""
-    names = names_for(_once_each(logs, logs_of(shape)))
+def reads_right(fold: Fold, logs: tuple[Log, ...], merger: Merger, deletes: bool) -> bool:
+    """True if a read through the merge tree `fold` always returns the same row as merging the completed `logs`."""
+    names = names_for(_once_each(logs, logs_of(fold)))
     wanted = tuple([names[log] for log in logs])
-    return differs_from_oracle(renamed(shape, names), wanted, len(names), merger, deletes) is None
+    return differs_from_oracle(renamed(fold, names), wanted, len(names), merger, deletes) is None
 
 
 def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
@@ -131,13 +131,13 @@ def _once_each(*several: Iterable[Log]) -> tuple[Log, ...]:
 
 @lru_cache(maxsize=1 << 16)
 def differs_from_oracle(
-    shape: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
+    fold: Fold, logs: tuple[Log, ...], count: int, merger: Merger, deletes: bool
 ) -> Valuation | None:
     """Return the first valuation (records of one key) for which a read shows a wrong row; None if there is none. The
     correct row is the merge of the completed `logs`.
     """
     for rows in of_merger(count, merger):
-        if read(shape, rows, merger, deletes) != expected(logs, rows, merger, deletes):
+        if read(fold, rows, merger, deletes) != expected(logs, rows, merger, deletes):
             return rows
     return None
 
@@ -161,7 +161,7 @@ def adds_up_wrongly(before: Fold, window: Fold, after: Fold, count: int, merger:
     ignores tombstones, because a table service may drop them.
     """
     names = tuple((place + 1, 0) for place in range(count))
-    states, windows = (_every_read(shape, count, merger, deletes=True) for shape in (before, window))
+    states, windows = (_every_read(fold, count, merger, deletes=True) for fold in (before, window))
     ends = _every_read(after, count, merger)
     for rows, state, inside, end in zip(of_merger(count, merger), states, windows, ends, strict=True):
         if end != _without_delete(_merged_on(names, rows, state, inside, merger), rows):
@@ -195,7 +195,7 @@ def changes_right(before: End, after: End, merger: Merger) -> bool:
     if all(reads_right(*end, merger, False) for end in (before, after)):
         return True
     names = names_for(_once_each(after[1], before[1], logs_of(after[0]), logs_of(before[0])))
-    ends = [(renamed(shape, names), tuple([names[log] for log in logs])) for shape, logs in (before, after)]
+    ends = [(renamed(fold, names), tuple([names[log] for log in logs])) for fold, logs in (before, after)]
     return changes_differ(ends[0], ends[1], len(names), merger) is None
 
 
@@ -211,8 +211,8 @@ def changes_differ(before: End, after: End, count: int, merger: Merger) -> Valua
 
 
 @lru_cache(maxsize=64)
-def _every_read(shape: Fold, count: int, merger: Merger, deletes: bool = False) -> tuple[Shown, ...]:
-    return tuple(read(shape, rows, merger, deletes) for rows in of_merger(count, merger))
+def _every_read(fold: Fold, count: int, merger: Merger, deletes: bool = False) -> tuple[Shown, ...]:
+    return tuple(read(fold, rows, merger, deletes) for rows in of_merger(count, merger))
 
 
 @lru_cache(maxsize=64)

@@ -69,12 +69,12 @@ class View:
 
     def bases(self, group: int) -> list[tuple[int, Fold]]:
         """Return the requested time and merge tree of each base file of a file group, even if its plan is pending."""
-        shapes = (
+        folds = (
             (barrier, base_file(self.model.rules, self.table, group, barrier))
             for barrier in sorted({requested for requested, _ in self.model.rules.bases(self.table, group)})
         )
         return self._once(
-            ("bases", group), lambda: [(barrier, shape) for barrier, shape in shapes if shape is not None]
+            ("bases", group), lambda: [(barrier, fold) for barrier, fold in folds if fold is not None]
         )
 
     # The truth, by completed writes alone.
@@ -186,19 +186,19 @@ class View:
 
     # Names by rank, under which valuations are shared.
 
-    def names(self, group: int, *shapes: Fold) -> dict[Log, Log]:
+    def names(self, group: int, *folds: Fold) -> dict[Log, Log]:
         """Return short names for the logs of a file group (see `names_for`). Completed logs are numbered first, in
-        merge order, followed by the other logs in the merge trees `shapes`.
+        merge order, followed by the other logs in the merge trees `folds`.
         """
         known = self._once(("names", group), lambda: names_for(self.logs(group)))
-        if all(log in known for shape in shapes for log in logs_of(shape)):
+        if all(log in known for fold in folds for log in logs_of(fold)):
             return known
-        others = {log for shape in shapes for log in logs_of(shape)} - known.keys()
+        others = {log for fold in folds for log in logs_of(fold)} - known.keys()
         return names_for((*known, *sorted(others)))
 
-    def renamed(self, shape: Fold, names: dict[Log, Log]) -> Fold:
+    def renamed(self, fold: Fold, names: dict[Log, Log]) -> Fold:
         """Return a copy of a merge tree in which each log is replaced by its name in `names`."""
-        return renamed(shape, names)
+        return renamed(fold, names)
 
     @staticmethod
     def unnamed(rows: Valuation, names: dict[Log, Log]) -> dict[Log, Row]:

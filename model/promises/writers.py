@@ -15,7 +15,7 @@ from ..machine.transition import Step
 from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.insert_overwrite import replaced
 from ..mechanisms.lock_wait import WRITER_STOPS_WAITING, LockWait
-from ..mechanisms.log_compaction.rules import inputs, with_inputs
+from ..mechanisms.log_compaction.rules import inputs_by_compaction, with_inputs
 from ..mechanisms.merge_function import ByFunction, law_broken
 from ..mechanisms.occ.conflicts import Occ
 from ..mechanisms.partial_updates import RankedPart, join, row_of, row_of_state, state_of
@@ -103,8 +103,8 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
         return f"a service merges two rows by a function that {broken}"
     view = view_of(model, after)
     for group in view.groups:
-        for barrier, shape in view.bases(group):
-            held = set(logs_of(shape))
+        for barrier, fold in view.bases(group):
+            held = set(logs_of(fold))
             where = f"the base of t{barrier} in group {group}"
             if unranked := sorted(log[0] for log in held if log[0] not in view.done):
                 name = write_named(view.writes.get(unranked[0]), unranked[0])
@@ -114,7 +114,7 @@ def laws_hold(model: Model, before: State | None, step: Step | None, after: Stat
             begin = max(replaces, default=0)
             if gap := next((log for log in order[begin : begin + len(held)] if log not in held), None):
                 return f"{where} leaves out {write_named(view.done[gap[0]], gap[0])} and merges a later completion"
-        for requested, taken in inputs(view.table, group).items():
+        for requested, taken in inputs_by_compaction(view.table, group).items():
             if gap := _left_out(view, group, taken):
                 name = write_named(view.done[gap[0]], gap[0])
                 what = f"the log compaction of t{requested} in group {group}"

@@ -36,7 +36,7 @@ def refine(protocol: Protocol) -> tuple[type[Rules], ...]:
 class MergesByOption(Rules):
     """The records of a key are merged by the options `tombstones` and `fold`."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def merger(self, world: Any) -> Merger:
         kernel, options = super().merger(world), self[Merging]
@@ -55,14 +55,14 @@ class TombstonesAmongLogs(Rules):
     def fold_of(
         self, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
     ) -> Fold:
-        shape = super().fold_of(table, group, barrier, base, logs)
+        fold = super().fold_of(table, group, barrier, base, logs)
         plan = next((number for number, each in enumerate(table.plans) if each.requested == barrier), None)
         if base is None or base.drops_deletes or plan is None:
-            return shape
+            return fold
         by_request = self[Order].merge_order == "requested"
         own = table.plans[plan].requested if by_request else table.completed[plan] or inf
         earlier = sum(self.log_time(table, group, log) < own for log in logs)
-        return shape._replace(logs_before_tombstones=earlier)
+        return fold._replace(logs_before_tombstones=earlier)
 
 
 MECHANISM = Mechanism(options=Merging, rules=refine)

@@ -128,8 +128,8 @@ def slice_of_window(rules: Rules, table: Table, group: int, after: float, until:
         logs += members
         if is_base:
             files = _with_log_compactions(rules, table, group, logs, visited, (first, last))
-            shape = _shown(slice_fold(rules, table, group, barrier, files), inside, group)
-            return shape if shape.base is None else shape._replace(base=_shown(shape.base, inside, group))
+            fold = _shown(slice_fold(rules, table, group, barrier, files), inside, group)
+            return fold if fold.base is None else fold._replace(base=_shown(fold.base, inside, group))
     return NOTHING
 
 
@@ -210,8 +210,8 @@ def _with_log_compactions(
     return with_compacted(rules, table, group, logs_in_order(rules, writes, group), inside)
 
 
-def _shown(shape: Fold, inside: tuple[Write, ...], group: int) -> Fold:
-    return shape._replace(shown=tuple(file for write in inside for file in write.files_in(group)))
+def _shown(fold: Fold, inside: tuple[Write, ...], group: int) -> Fold:
+    return fold._replace(shown=tuple(file for write in inside for file in write.files_in(group)))
 
 
 WINDOWS: Mapping[str, OneWindow] = {

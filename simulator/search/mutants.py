@@ -116,7 +116,7 @@ def applied(mutant: Mutant) -> Iterator[None]:
         for place, name in _places(holder, attribute, original):
             stack.enter_context(patch.object(place, name, replacement))
         # A replacement may compare the requested times that the model's own rules ignore.
-        stack.enter_context(patch.object(Rules, "compares_requests", True))
+        stack.enter_context(patch.object(Rules, "compares_requested_times", True))
         forget()
         yield
 

@@ -72,7 +72,7 @@ class FileStates:
         merged = frozenset(logs_of(fold.base)) if fold.base is not None else frozenset()
         read = frozenset(logs_of(fold._replace(base=None)))
         table = self.model.table(state)
-        inputs = log_compaction.inputs(table, group)
+        inputs = log_compaction.inputs_by_compaction(table, group)
         for each in slices:
             newer = min((base for base in bases if fold.base is not None and base > (each.barrier or 0)), default=0)
             whole = FileState("hidden", f"replaced by base t{newer}") if newer else FileState("read", "")
@@ -136,7 +136,7 @@ class FileStates:
         """Return the rows of a base file."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
-            rewritten = copy_on_write.content(table, group, barrier) if copy_on_write.has_base_files(table) else None
+            rewritten = copy_on_write.base_fold(table, group, barrier) if copy_on_write.has_base_files(table) else None
             shape = rewritten or base_file(self.model.rules, table, group, barrier)
             self._bases[group, barrier] = tuple(self._base_rows(shape, group)) if shape else ()
         return self._bases[group, barrier]

@@ -125,4 +125,5 @@ class Replacement:
     def commit(self) -> Instant:
         """Publish it as the commit of a compaction, as Hudi reads it."""
         commit = compaction_commit(self._table.config, self.barrier, self._plan, self._files)
-        return complete(self._table.context, self.barrier, "compaction", files=self._files, commit=commit, beats=False)
+        context = self._table.context
+        return complete(context, self.barrier, "compaction", files=self._files, commit=commit, has_heartbeat=False)

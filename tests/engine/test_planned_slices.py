@@ -170,7 +170,7 @@ def hide(table: Table, partition: str) -> None:
         requested = new_time(context, context.active(), claimed=False)
         put_requested(context.storage, requested, "replacecommit", b"")
     commit = CommitMetadata((), "INSERT_OVERWRITE", extra=own_extra(table.config.avro_schema), replaced=groups)
-    complete(context, requested, "replacecommit", files=(), commit=encode_commit(commit), beats=False)
+    complete(context, requested, "replacecommit", files=(), commit=encode_commit(commit), has_heartbeat=False)
 
 
 def test_a_replace_is_not_retired(tmp_path: Path) -> None:

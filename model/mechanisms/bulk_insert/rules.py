@@ -28,7 +28,7 @@ def loaded(write: Write) -> tuple[int, ...]:
 class WithBulkInserts(Rules):
     """The rules for reading tables with bulk inserts."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def logs_of(self, write: Write, group: int) -> tuple[Log, ...]:
         return () if write.marks and group in loaded(write) else super().logs_of(write, group)
@@ -44,5 +44,5 @@ class WithBulkInserts(Rules):
     def window(self, table: Table, group: int, after: float, until: float) -> Fold:
         writes = self.window_writes(table, group, after, until)
         files = tuple(file for write in writes if group in loaded(write) for file in write.files_in(group))
-        shape = super().window(table, group, after, until)
-        return shape._replace(logs=(*files, *shape.logs)) if files else shape
+        fold = super().window(table, group, after, until)
+        return fold._replace(logs=(*files, *fold.logs)) if files else fold

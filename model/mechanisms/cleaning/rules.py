@@ -111,7 +111,7 @@ class Oldest(NamedTuple):
 class SlicesSinceHorizon(Rules):
     """File slices older than the cleaning horizon are invisible."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def slices(self, table: Table, group: int) -> BySlice:
         members = super().slices(table, group)

@@ -65,7 +65,7 @@ def compose(composition: Composition) -> None:
                       completes=LogCompaction, resumes=LOG_COMPACTOR_RESUMES_PLAN)  # fmt: skip
         plans_and_runs(composition, "log_compactor_schedules_plan", "log_compactor_starts_plan", PlanRunner(), runs)
         publish = partial(published_log_compaction, me)
-        publication(composition, Publication("log_compactor", me, WRITTEN, publish, "plan"))
+        publication(composition, Publication("log_compactor", me, since=WRITTEN, publish=publish, requested="plan"))
 
 
 def completed_table(completed_table: Table, published: Published, log_plans: Plans) -> Table:

@@ -24,7 +24,7 @@ from ...kernel.table import Compaction, GroupPlan, Log, Plan, Table, Write
 from ...machine.marks import mark, with_mark
 from ...machine.options import Limits, Options, limit, option
 from ...rules import Rules
-from ..foreign_services import merges_by_theirs, theirs
+from ..foreign_services import foreign_rules, merges_by_foreign_rules
 
 
 class LogCompactions(Options):
@@ -66,7 +66,9 @@ ADDS_FILES = (Write, Compaction, LogCompaction)
 
 
 class LogPlans(NamedTuple):
-    """A mark of a table: its log compaction plans, each with its completion time (None while pending)."""
+    """A mark (a record that a mechanism attaches, machine/marks.py) of a table: its log compaction plans, each with its
+    completion time (None while pending).
+    """
 
     plans: tuple[tuple[Plan, int | None], ...] = ()
     kind: str = "log plans"
@@ -89,18 +91,19 @@ def log_plans_of(table: Table) -> tuple[tuple[Plan, int | None], ...]:
 class WithLogCompactions(Rules):
     """The rules for reading tables with log compactions."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def merged_logs(self, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
         logs = super().merged_logs(table, group, writes, time)
-        return read_instead(self, table, group, logs, time) if table.marks else logs
+        # The plans of log compactions are marks: most tables of a search have none, and their reads stay fast.
+        return replace_inputs(self, table, group, logs, time) if table.marks else logs
 
     def log_time(self, table: Table, group: int, log: Log) -> float:
-        taken, (requested, _) = inputs(table, group) if table.marks else {}, log
-        if requested not in taken:
+        requested, _ = log
+        if not table.marks or requested not in (inputs := inputs_by_compaction(table, group)):
             return super().log_time(table, group, log)
         if self[LogCompactions].log_compaction_rank == "inputs":
-            return max(self.log_time(table, group, each) for each in taken[requested])
+            return max(self.log_time(table, group, each) for each in inputs[requested])
         own = super().log_time(table, group, log)
         # Other rules find the time of a log by its write, and a compacted log has none: they return infinity. Only
         # under `merge_order = requested` do they return a time, the requested time in the log's name.
@@ -111,11 +114,11 @@ class WithLogCompactions(Rules):
     def fold_of(
         self, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
     ) -> Fold:
-        shape = super().fold_of(table, group, barrier, base, logs)
-        return shape._replace(logs=folded_inputs(table, group, logs)) if table.marks else shape
+        fold = super().fold_of(table, group, barrier, base, logs)
+        return fold._replace(logs=folded_inputs(table, group, logs)) if table.marks else fold
 
     def instants_with_logs(self, table: Table, group: int) -> set[int]:
-        return super().instants_with_logs(table, group) | inputs(table, group).keys()
+        return super().instants_with_logs(table, group) | inputs_by_compaction(table, group).keys()
 
     def may_plan(self, table: Table, group: int) -> bool:
         return super().may_plan(table, group) and group not in groups_of_pending_log_plans(table)
@@ -137,13 +140,13 @@ def _is_visible(rules: Rules, plan: Plan, completed: int | None, time: float) ->
     return completed is not None and rules.is_visible(plan.requested, completed, time)
 
 
-def inputs(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
+def inputs_by_compaction(table: Table, group: int) -> dict[int, tuple[Log, ...]]:
     """Map the requested time of each log compaction of a file group to its input logs."""
     parts = [(plan.requested, plan.part_in(group)) for plan, _ in log_plans_of(table)]
     return {requested: part.logs for requested, part in parts if part is not None}
 
 
-def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
+def replace_inputs(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], time: float) -> tuple[Log, ...]:
     """Return the logs that a read as of `time` merges: compacted logs replace their inputs. In the merge order, a
     compacted log takes the place of its latest input.
     """
@@ -152,14 +155,14 @@ def read_instead(rules: Rules, table: Table, group: int, logs: tuple[Log, ...], 
         return logs
     merge_time = partial(rules.log_time, table, group)
     replaced: dict[Log, tuple[Log, Log]] = {}
-    for requested, taken in inputs(table, group).items():
+    for requested, taken in inputs_by_compaction(table, group).items():
         if requested in visible:
             # A plan lists its inputs by completion time; a reader that merges by requested time has another last input.
             # All logs of a write have the same time, and `max` returns the first of equals: of the reversed inputs this
             # is the log with the greatest version.
             last = max(reversed(taken), key=merge_time)
             replaced |= dict.fromkeys(taken, (compacted_log(requested), last))
-    kept = tuple([instead for log in logs if (instead := _instead(log, replaced)) is not None])
+    kept = tuple([instead for log in logs if (instead := _place_taken_by(log, replaced)) is not None])
     return logs_by_time(rules, table, group, kept) if rules[LogCompactions].log_compaction_rank == "own" else kept
 
 
@@ -168,7 +171,7 @@ def compacted_log(requested: int) -> Log:
     return requested, 1
 
 
-def _instead(log: Log, replaced: Mapping[Log, tuple[Log, Log]]) -> Log | None:
+def _place_taken_by(log: Log, replaced: Mapping[Log, tuple[Log, Log]]) -> Log | None:
     """Return the log that takes the place of `log`; None if another input holds the place of the compacted log.
     `replaced` maps each input to the compacted log and to the input whose place the compacted log takes.
     """
@@ -184,18 +187,18 @@ def with_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log, ...
     """Return `logs` together with the direct and indirect input logs of each log written by a log compaction, whether
     or not the log compaction has completed.
     """
-    taken = inputs(table, group)
-    if not taken:
+    inputs = inputs_by_compaction(table, group)
+    if not inputs:
         return tuple(logs)
-    return tuple(each for log in logs for each in (log, *with_inputs(table, group, taken.get(log[0], ()))))
+    return tuple(each for log in logs for each in (log, *with_inputs(table, group, inputs.get(log[0], ()))))
 
 
 def folded_inputs(table: Table, group: int, logs: Iterable[Log]) -> tuple[Log | Fold, ...]:
-    """Return `logs` with each compacted log replaced by the merge tree of its inputs."""
-    taken = inputs(table, group)
-    if not taken:
+    """Return `logs` with each compacted log replaced by the fold (merge tree, kernel/merge.py) of its inputs."""
+    inputs = inputs_by_compaction(table, group)
+    if not inputs:
         return tuple(logs)
-    return tuple(Fold(None, folded_inputs(table, group, taken[log[0]])) if log[0] in taken else log for log in logs)
+    return tuple(Fold(None, folded_inputs(table, group, inputs[log[0]])) if log[0] in inputs else log for log in logs)
 
 
 def compacted_in(rules: Rules, table: Table, group: int, after: float, until: float) -> tuple[Log, ...]:
@@ -209,7 +212,7 @@ def compacted_in(rules: Rules, table: Table, group: int, after: float, until: fl
     return tuple(
         compacted_log(plan.requested)
         for plan, completed in log_plans_of(table)
-        if completed is not None and after < completed <= until and plan.requested in inputs(table, group)
+        if completed is not None and after < completed <= until and plan.requested in inputs_by_compaction(table, group)
     )
 
 
@@ -237,7 +240,7 @@ def _logs_of_newest_slice(rules: Rules, table: Table, group: int) -> tuple[Log, 
     barrier, newest = list(writes_by_slice(rules, table, group).items())[-1]
     # The logs of a slice whose base file a foreign engine wrote merge by that engine's rules. A compacted log would be
     # merged by the table's rules, so such a slice waits for a compaction by this engine.
-    if merges_by_theirs(rules, table, group, barrier) and theirs(rules) is not rules:
+    if merges_by_foreign_rules(rules, table, group, barrier) and foreign_rules(rules) is not rules:
         return ()
     completed = tuple(write for write in newest if write.completed is not None)
     return rules.merged_logs(table, group, completed, inf)

@@ -155,7 +155,7 @@ class ReadsByIndex(Rules):
     States with new keys have no shape, so that this rule compares no requested time where shapes are used.
     """
 
-    compares_requests = False
+    compares_requested_times = False
 
     def merged_logs(self, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
         if any(write.marks and location_of(write).keys == group for write in writes):

@@ -125,7 +125,7 @@ class ReadsResized(Rules):
     that group alone, as in Apache Hudi.
     """
 
-    compares_requests = False
+    compares_requested_times = False
 
     def merged_logs(self, table: Table, group: int, writes: tuple[Write, ...], time: float) -> tuple[Log, ...]:
         shown = generations_shown(table, time)[-1]

@@ -103,14 +103,14 @@ def schemas_of(table: Table) -> tuple[int, ...]:
 class WithAddedColumns(Rules):
     """The rules for reading tables with added columns."""
 
-    compares_requests = False
+    compares_requested_times = False
 
     def base_file(self, table: Table, group: int, barrier: int | None) -> Fold | None:
-        shape = super().base_file(table, group, barrier)
+        fold = super().base_file(table, group, barrier)
         plan = next((plan for plan in table.plans if plan.requested == barrier), None)
-        if shape is None or plan is None or not plan.marks:
-            return shape
-        return shape._replace(marks=with_mark(shape.marks, mark(plan, PlanColumns)))
+        if fold is None or plan is None or not plan.marks:
+            return fold
+        return fold._replace(marks=with_mark(fold.marks, mark(plan, PlanColumns)))
 
     def shown_row(self, table: Table, query: Query) -> Callable[[Fold, Ranked], Record]:
         show = super().shown_row(table, query)
@@ -124,11 +124,11 @@ def with_columns(
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
-    def show_columns(shape: Fold, won: Ranked) -> Record:
-        row = show(shape, won)
+    def show_columns(fold: Fold, won: Ranked) -> Record:
+        row = show(fold, won)
         if row.deleted or won.log is None:
             return row
-        own = min(columns_of(table.writes, won.log), kept_of(shape, won.log))
+        own = min(columns_of(table.writes, won.log), kept_of(fold, won.log))
         return row._replace(value=text_of(str(row.value), own, shown))
 
     return show_columns
@@ -152,13 +152,13 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
     return max(done, default=(0, 0))[1]
 
 
-def kept_of(shape: Fold, log: Log) -> float:
+def kept_of(fold: Fold, log: Log) -> float:
     """Return an upper bound on the number of added columns that a log's rows have after compactions. If no compaction
     has merged the log, return infinity, which means that no column was dropped.
     """
-    if log in shape.logs:
+    if log in fold.logs:
         return inf
-    for part in (*((shape.base,) if shape.base else ()), *(each for each in shape.logs if isinstance(each, Fold))):
+    for part in (*((fold.base,) if fold.base else ()), *(each for each in fold.logs if isinstance(each, Fold))):
         if log in logs_of(part):
             written = mark(part, PlanColumns).written
             return min(inf if written is None else written, kept_of(part, log))

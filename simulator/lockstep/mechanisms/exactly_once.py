@@ -11,7 +11,7 @@ LOCKSTEP = Lockstep(
                   "under its id raise an error.",
             source="docs/contract.md, ONCE; HoodieStreamingSink, checkpoints in commits",
             engine=("collect", "writes.idempotency:repeated", "writes.idempotency:claim_batch",
-                    "writes.idempotency:answer", "data.digest:digest_of"),
+                    "writes.idempotency:resolve_repeated", "data.digest:digest_of"),
             hudi_impossible="Hudi's streaming sink has batches, the client of this peer does not",
             mutants=("batch-written-by-another", "batch-known-by-its-newest", "batch-not-claimed",
                      "batch-digest-not-compared"),

@@ -20,7 +20,8 @@ LOCKSTEP = Lockstep(
             about="The keys of each partition are given to another number of file groups while writers go on: no "
                   "write is refused or lost.",
             source="RFC-66, new file slicing; RFC-42; RFC-89; apache/hudi #12699; docs/contract.md, KEY, PART",
-            engine=("resize", "cancel_resize", "schedule_resize", "run_resize", "writes.mapping:complete_in_groups"),
+            engine=("resize", "cancel_resize", "schedule_resize", "run_resize",
+                    "writes.mapping:complete_in_current_groups"),
             hudi_impossible="Hudi 1.2.0 rescales a bucket index only while no writer runs (RFC-89)",
             mutants=("resize-last-round-unchecked", "resize-old-logs-kept", "resize-late-logs-left",
                      "resize-early-logs-left", "resize-late-base-wins", "resize-replaced-group-shown",

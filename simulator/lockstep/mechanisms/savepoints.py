@@ -1,4 +1,4 @@
-"""Savepoints."""
+"""Savepoints, which Hudi makes in one call (`restores.IN_ONE_CALL`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LOCKSTEP = Lockstep(
     features=(
         Feature("savepoints",
             about="A savepoint keeps the files of a state until it is deleted; a restore returns to it while writers "
-                  "run. Its plan hides undone writes at once and refuses writes in flight.",
+                  "run. The plan of a restore hides undone writes at once and refuses writes in flight.",
             source="Apache Hudi 1.x, savepoint and restore actions; docs/contract.md, CLEAN, REC",
             includes=("restores",),
             engine=("savepoint", "delete_savepoint", "restore", "schedule_restore", "run_restore",
