@@ -112,3 +112,7 @@ def files(table: Table) -> list[str]:
 
 def paths(entries: Iterable[Any]) -> list[str]:
     return [entry.path for entry in entries]
+
+
+def data_files(table: Table) -> set[str]:
+    return {path for path in files(table) if ".log." in path or path.endswith(".parquet")}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from nbcc import BadInput, NbccError, NotATable, Table, Unsupported
@@ -128,3 +131,79 @@ def test_times_may_be_aware_datetimes_of_any_zone(table: Table) -> None:
     assert state(table.as_of(moment)) == {("k1", 1, "a")}
     with pytest.raises(BadInput, match="the first commit completed"):
         table.as_of(datetime(2025, 1, 1, tzinfo=UTC))
+
+
+CALLS: dict[str, tuple[Callable[[Table], Any], str]] = {
+    "columns": (lambda table: table.snapshot(columns=[5]), r"take the columns \[5\], but 5 is of type int: give a"),
+    "no columns": (lambda table: table.snapshot(columns=5), "but 5 is of type int: give a list of names"),
+    "sort_by": (lambda table: table.cluster(5), "but 5 is of type int"),
+    "partitions": (lambda table: table.delete_partition(None), "delete the partitions None, but None is of type None"),
+    "reads": (lambda table: table.upsert(batch(("k", 2, "x")), reads="part=p"), r"give a list of names: \['part=p'\]"),
+    "comment": (lambda table: table.savepoint(comment=5), "comment=5, user='', but these are texts"),
+}
+
+
+@pytest.mark.parametrize("argument", CALLS)
+def test_an_argument_of_another_type_is_refused(argument: str, tmp_path: Path) -> None:
+    call, message = CALLS[argument]
+    table = make_table(tmp_path / "t")
+    table.upsert(batch(("k", 1, "x")))
+    before = table.context.storage.list("")
+    with pytest.raises(BadInput, match=message):
+        call(table)
+    assert table.context.storage.list("") == before
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"record_key": 5}, "record_key=5, but 5 is of type int"),
+        ({"partition_by": ["part", 5]}, r"partition_by=\['part', 5\], but 5 is of type int"),
+        ({"concurrency_mode": 5}, "concurrency_mode=5, but there is no such mode"),
+    ],
+)
+def test_a_table_of_other_types_is_refused(given: dict[str, Any], message: str, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=message):
+        Table.create(None, tmp_path / "t", SCHEMA, **{"record_key": "id", "ordering_fields": "ts", **given})
+
+
+def test_a_place_that_cannot_be_a_folder_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "plain").write_text("x")
+    for place in (tmp_path / "plain", tmp_path / "plain" / "t"):
+        with pytest.raises(BadInput, match=r"write below .*plain.*: name a folder that can be made"):
+            Table.create(None, place, SCHEMA, record_key="id", ordering_fields="ts")
+    with pytest.raises(BadInput, match=r"open zzz://x/y, but the store answered: .*give a path, or a URL"):
+        Table.open(None, "zzz://x/y")
+
+
+TEXTS = pa.list_(pa.field("element", pa.string(), nullable=False))
+CASES = [(pa.field("a", pa.string(), nullable=False), None), (pa.field("a", TEXTS), [None])]
+
+
+def columns_with(field: pa.Field) -> pa.Schema:
+    return pa.schema([*(known for known in SCHEMA if known.name != field.name), field])
+
+
+@pytest.mark.parametrize("log_format", ["parquet", "avro"])
+@pytest.mark.parametrize(("field", "value"), CASES)
+def test_a_null_where_none_may_be(field: pa.Field, value: Any, log_format: str, tmp_path: Path) -> None:
+    options = {"hoodie.logfile.data.block.format": log_format}
+    table = make_table(tmp_path, schema=columns_with(field), options=options)
+    given = pa.string() if value is None else pa.list_(pa.string())
+    rows = batch(("k1", 1, value), schema=columns_with(pa.field("a", given)))
+    with pytest.raises(BadInput) as refused:
+        table.upsert(rows)
+    assert str(refused.value) == (
+        "Asked to write a batch, but 1 row has a null in a required column (for example id='k1', "
+        "part='p', ts=1): set a value, or create the table with a nullable column."
+    )
+    assert table.timeline() == ()
+
+
+def test_a_delete_needs_its_key_only(tmp_path: Path) -> None:
+    columns = columns_with(CASES[0][0])
+    table = make_table(tmp_path, schema=columns)
+    table.upsert(batch(("k1", 1, "x"), ("k2", 1, "y"), schema=columns))
+    table.upsert(batch(("k1", 2, None)).append_column("_hoodie_is_deleted", [[True]]))
+    table.compact()
+    assert state(table.snapshot()) == {("k2", 1, "y")}

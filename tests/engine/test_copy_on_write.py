@@ -12,7 +12,7 @@ import pytest
 from nbcc import Table
 from nbcc.engine.errors import Conflict, Unsupported
 from tests.builders.concurrent_writes import overtaken
-from tests.builders.hudi_rs import same
+from tests.builders.hudi import same
 from tests.builders.tables import batch, keys, make_table, state
 
 OPTIMISTIC = {"table_type": "COPY_ON_WRITE", "concurrency_mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}

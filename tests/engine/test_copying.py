@@ -14,7 +14,7 @@ from nbcc import BadInput, Conflict, Table, Unsupported, copy_table
 from nbcc.engine.copying import copy as copying
 from nbcc.engine.copying import sources
 from nbcc.simulator.cli.main import nbcc
-from tests.builders.hudi_defaults import FACTS, unpacked
+from tests.builders.hudi import FACTS, unpacked
 from tests.builders.old_tables import table_of_version_6
 from tests.builders.tables import SCHEMA, batch, make_table, state, table_of
 

@@ -17,7 +17,7 @@ from nbcc.engine.checksums import KEYS, checksum_of, verified_footer
 from nbcc.engine.errors import Damaged
 from nbcc.engine.parquet import decode_parquet, encode_base_file, write_base_file
 from nbcc.engine.timeline.state_checkpoint import FOLDER
-from tests.builders.hudi_rs import same
+from tests.builders.hudi import same
 from tests.builders.tables import batch, keys, make_table, state
 
 CHILD = Path(__file__).with_name("flip.py")

@@ -19,7 +19,7 @@ from nbcc.engine.files.hfile import decode_hfile
 from nbcc.engine.files.metadata_table import metadata_files
 from nbcc.engine.limits import Limits, limits, set_limits
 from nbcc.engine.storage import open_storage
-from tests.builders.hudi_defaults import FACTS, unpacked
+from tests.builders.hudi import FACTS, unpacked
 
 TABLES = sorted(FACTS["snapshot"])
 LISTINGS = ("folders", "metadata", "both")

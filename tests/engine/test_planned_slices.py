@@ -1,12 +1,15 @@
-"""Services of a long-lived process retire old commits, and plan with the same slices as a new process."""
+"""Long-lived processes retire old commits: services plan, and timelines are ordered, as in a new process."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from nbcc.engine import Table
 from nbcc.engine.actions.archive import left_behind
@@ -24,13 +27,17 @@ from nbcc.engine.services.triggers import compaction_due
 from nbcc.engine.services.upkeep import current_slices
 from nbcc.engine.timeline import Timeline, load, lsm, put_requested
 from nbcc.engine.timeline.commits import Commits
+from nbcc.engine.timeline.instant import Instant, parse_instant
 from nbcc.engine.timeline.metadata import CommitMetadata, encode_commit, own_extra
+from nbcc.engine.timeline.retired import RetiredInstants
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.engine.writes.claims import new_time
 from nbcc.engine.writes.commit_protocol import complete
 from tests.builders.archived_tables import reopened
+from tests.builders.files import t
 from tests.builders.hour_clock import HourClock
 from tests.builders.tables import SCHEMA, batch, make_table, table_of, tick
+from tests.builders.timeline_states import STATES
 
 from .walk import CONSUMED, OPERATIONS
 
@@ -187,3 +194,73 @@ def test_a_replace_is_not_retired(tmp_path: Path) -> None:
     for _ in range(2):
         same_decisions(table)
     assert table.context.commits.archive.retired, "the test retires something"
+
+
+KINDS = (
+    ("commit", "commit"), ("commit", "compaction"), ("deltacommit", "deltacommit"), ("deltacommit", "logcompaction"),
+)  # fmt: skip
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(31, 60), st.sampled_from(KINDS)), unique_by=itemgetter(0)))
+def test_retired_instants_are_found_as_they_were(rows: list[tuple[int, int, tuple[str, str]]]) -> None:
+    retired, there = RetiredInstants(), dict[str, Instant]()
+    for begun, ended, (action, begun_as) in rows:
+        instant = Instant(t(begun), action, "completed", t(ended))
+        retired, added = retired.adding([(instant, begun_as)])
+        assert added == {instant.key}
+        assert retired.adding([(instant, begun_as)]) == (retired, set()), "it is there"
+        there[t(begun)] = instant
+    assert {t(n): retired.find(t(n)) for n in range(32)} == {t(n): there.get(t(n)) for n in range(32)}
+    keys = {instant.key for instant in there.values()}
+    asked = {(t(n), action) for n in range(32) for action in ("commit", "deltacommit")}
+    assert {key for key in asked if key in retired} == keys
+    assert list(retired.instants()) == sorted(there.values(), key=lambda instant: instant.requested)
+    assert len(retired) == len(there)
+    timeline = Timeline.of(retired.states())
+    assert timeline.instants == tuple(retired.instants())
+    assert timeline.begun_as == {(t(n), action): begun for n, _, (action, begun) in rows if action != begun}
+    assert list(retired.states(after=t(15))) == [state for state in retired.states() if state.requested > t(15)]
+
+
+@pytest.mark.parametrize(
+    ("instant", "begun_as"),
+    [
+        (Instant("20260101000000", "commit", "completed", t(2)), "commit"),
+        (Instant(t(1), "commit", "completed", "20260101000000"), "commit"),
+        (Instant(t(1), "clean", "completed", t(2)), "clean"),
+        (Instant(t(1), "commit", "completed", t(2)), "logcompaction"),
+    ],
+    ids=["requested with 14 digits", "completed with 14 digits", "clean", "unknown pending action"],
+)
+def test_unusual_instants_are_not_added(instant: Instant, begun_as: str) -> None:
+    retired, added = RetiredInstants().adding([(instant, begun_as)])
+    assert added == set()
+    assert (len(retired), instant.key in retired, retired.find(instant.requested)) == (0, False, None)
+
+
+def test_a_second_action_at_the_same_time_is_not_added() -> None:
+    other = Instant(t(1), "deltacommit", "completed", t(3))
+    both = [(Instant(t(1), "commit", "completed", t(2)), "commit"), (other, "deltacommit")]
+    retired, added = RetiredInstants().adding(both)
+    assert added == {(t(1), "commit")}
+    assert other.key not in retired
+
+
+@pytest.mark.parametrize("name", ["", "part-0.tmp", "2026", t(1) + "0", "٢٠٢٦٠١٠١٠٠٠٠٠١٠٠٠"])
+def test_a_name_that_is_no_time_is_not_found(name: str) -> None:
+    retired, _ = RetiredInstants().adding([(Instant(t(1), "commit", "completed", t(2)), "commit")])
+    assert retired.find(name) is None
+
+
+MORE = [*STATES, *(f"{t(n)}_{t(end)}.commit" for n, end in ((4, 12), (5, 11), (7, 9), (8, 10), (8, 13)))]
+
+
+@given(st.permutations(MORE), st.integers(0, len(MORE)))
+def test_a_timeline_that_grows_is_ordered_like_a_new_one(names: list[str], first: int) -> None:
+    states = [instant for name in names if (instant := parse_instant(name))]
+    before = Timeline.of(states[:first])
+    assert {*before.completed} <= {*states}  # kept, and then extended
+    grown, listed = before.with_states(states[first:]), Timeline.of(states[first:])
+    assert grown.instants == listed.with_archived(before).instants == Timeline.of(states).instants
+    assert grown.completed == listed.with_archived(before).completed == Timeline.of(states).completed
+    assert grown.at(t(1)) == tuple(instant for instant in grown.instants if instant.requested == t(1))

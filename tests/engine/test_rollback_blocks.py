@@ -12,7 +12,7 @@ from nbcc import Table
 from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks, rollback_block, without_rolled_back
 from nbcc.engine.table import open_table
 from nbcc.engine.timeline import decode_commit, encode_commit
-from tests.builders.hudi_rs import same
+from tests.builders.hudi import same
 from tests.builders.tables import batch, context, make_table, state, tick
 
 from .hooked import during

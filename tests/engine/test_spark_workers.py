@@ -1,11 +1,15 @@
-"""A session that the user made: its Python workers are tested before the first job, and one sentence names the cure."""
+"""A session that the user made: its Python workers are tested before the first job, and one sentence names the cure.
+A line for the user that a worker writes reaches the driver's standard error.
+"""
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import subprocess
 import sys
+import threading
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +20,7 @@ import pytest
 
 from nbcc.engine.errors import CannotRun, Damaged, NbccError, StorageError
 from nbcc.engine.spark import failures, interpreter, sources, worker
+from nbcc.engine.spark.console import _follow
 
 PROGRAM = """
 from pyspark.sql import SparkSession
@@ -169,3 +174,11 @@ def test_nbcc_is_sent_again_after_a_failed_attempt() -> None:
     for _ in range(2):
         interpreter.prepare_workers(spark)
     assert len(sent) == 2
+
+
+def test_lines_for_the_user_are_shown_and_no_others(capsys: pytest.CaptureFixture[str]) -> None:
+    ended = threading.Event()
+    ended.set()
+    lines = "INFO a\nnbcc ignores x\noptions.py:1: UserWarning: nbcc ignores y\nWARN nbcc ignores b\nnbcc ignores half"
+    _follow(io.StringIO(lines), ended)
+    assert capsys.readouterr().err == "nbcc ignores x\nnbcc ignores y\n"

@@ -19,7 +19,7 @@ from nbcc.engine.writes.commit_protocol import complete, request
 from nbcc.engine.writes.commits import write_commit
 from nbcc.engine.writes.data_write import write_task
 from tests.builders.archived_tables import answers, grown, reopened
-from tests.builders.hudi_rs import same
+from tests.builders.hudi import same
 from tests.builders.tables import batch, files, make_table, state, tick
 
 from .hooked import during

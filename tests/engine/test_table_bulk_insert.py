@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nbcc import BadInput, Conflict, Table
-from tests.builders.hudi_rs import same
+from tests.builders.hudi import same
 from tests.builders.tables import batch, files, keys, make_table, state, tick, window
 
 from .hooked import during

@@ -13,9 +13,8 @@ from nbcc.engine.files.slices import FileSlice
 from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.timeline import FOLDER
-from tests.builders.cleaned_files import data_files
-from tests.builders.hudi_rs import same
-from tests.builders.tables import batch, keys, make_table, state, tick
+from tests.builders.hudi import same
+from tests.builders.tables import batch, data_files, keys, make_table, state, tick
 
 from .hooked import during
 

@@ -10,7 +10,7 @@ import pytest
 from nbcc import BadInput
 from nbcc.engine.actions import schedule_compaction
 from nbcc.engine.timeline import load_plan
-from tests.builders.hudi_rs import same
+from tests.builders.hudi import same
 from tests.builders.tables import SCHEMA, batch, make_table, state
 
 from .hooked import during

@@ -12,7 +12,7 @@ import pytest
 from nbcc import Table
 from nbcc.engine.errors import Conflict
 from nbcc.engine.rules import Rules
-from tests.builders.hudi_rs import by_hudi_rs, same
+from tests.builders.hudi import by_hudi_rs, same
 from tests.builders.tables import SCHEMA, batch, keys, make_table, state
 
 from .hooked import during
@@ -98,7 +98,8 @@ def test_a_table_of_every_type_reads_alike(block: str, tmp_path: Path) -> None:
         pa.field("b", pa.bool_()), pa.field("i", pa.int32()), pa.field("f", pa.float32()), pa.field("d", pa.float64()),
         pa.field("y", pa.binary()), pa.field("day", pa.date32()), pa.field("us", pa.timestamp("us", "UTC")),
         pa.field("ms", pa.timestamp("ms", "UTC")), pa.field("n", pa.decimal128(10, 2)),
-        pa.field("big", pa.decimal128(30, 5)), pa.field("l", pa.list_(pa.int64())), pa.field("m", pa.map_(pa.string(), pa.int64())),
+        pa.field("big", pa.decimal128(30, 5)), pa.field("l", pa.list_(pa.int64())),
+        pa.field("m", pa.map_(pa.string(), pa.int64())),
         pa.field("s", pa.struct([("x", pa.int64()), ("y", pa.string())])),
     ]  # fmt: skip
     schema = pa.schema([*SCHEMA, *types])

@@ -12,7 +12,7 @@ from nbcc import Table
 from nbcc.engine.audit.why import why
 from nbcc.engine.errors import BadInput
 from nbcc.engine.files.log_block import Header, read_blocks
-from tests.builders.hudi_rs import same
+from tests.builders.hudi import same
 from tests.builders.tables import batch, files, keys, make_table, state, tick, window
 
 from .hooked import during

@@ -14,7 +14,7 @@ from nbcc.engine.errors import Unsupported
 from nbcc.engine.reads.windows import ReplacedPartition
 from nbcc.engine.timeline import Instant
 from tests.builders.heartbeats import Died, Heartbeats
-from tests.builders.hudi_rs import same
+from tests.builders.hudi import same
 from tests.builders.tables import SCHEMA, batch, files, make_table, state, tick, window
 
 from .hooked import during

@@ -11,9 +11,8 @@ from nbcc.engine.actions import schedule_restore
 from nbcc.engine.errors import BadInput, Cleaned, Conflict
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.timeline import FOLDER
-from tests.builders.cleaned_files import data_files
-from tests.builders.hudi_rs import same
-from tests.builders.tables import batch, files, make_table, state, tick
+from tests.builders.hudi import same
+from tests.builders.tables import batch, data_files, files, make_table, state, tick
 
 from .hooked import during
 

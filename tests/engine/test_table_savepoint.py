@@ -10,9 +10,8 @@ from nbcc import Table
 from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.timeline import FOLDER
-from tests.builders.cleaned_files import data_files
-from tests.builders.hudi_rs import same
-from tests.builders.tables import batch, files, make_table, state, tick
+from tests.builders.hudi import same
+from tests.builders.tables import batch, data_files, files, make_table, state, tick
 
 
 def grown(folder: Path) -> tuple[Table, str]:

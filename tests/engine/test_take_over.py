@@ -16,7 +16,7 @@ from nbcc.engine.data_source.write import writable
 from nbcc.engine.definition.load import load_properties
 from nbcc.engine.reads.times import BEGINNING
 from nbcc.engine.storage import open_storage
-from tests.builders.hudi_defaults import FACTS, unpacked
+from tests.builders.hudi import FACTS, unpacked
 
 pytestmark = pytest.mark.filterwarnings("ignore:nbcc. .* has a metadata table")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbcc.simulator.lockstep.peers.process import peer
-from tests.builders.hudi_writers import Ask, begin, shown
+from tests.builders.hudi import Ask, begin, shown
 
 BY_COMMITS = {"hoodie.compact.inline.max.delta.commits": "1", "hoodie.table.services.incremental.enabled": "true"}
 ALWAYS = {"hoodie.compact.inline.max.delta.commits": "0", "hoodie.table.services.incremental.enabled": "false"}

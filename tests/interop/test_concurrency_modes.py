@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from nbcc.simulator.lockstep.peers.process import PeerRefused
-from tests.builders.hudi_writers import OCC, Ask, ask, begin, completed, shown
+from tests.builders.hudi import OCC, Ask, ask, begin, completed, shown
 
 __all__ = ["ask"]
 

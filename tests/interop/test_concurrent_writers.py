@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nbcc.simulator.lockstep.peers.process import PeerRefused
-from tests.builders.hudi_writers import OCC, Ask, ask, begin, completed, shown
+from tests.builders.hudi import OCC, Ask, ask, begin, completed, shown
 
 __all__ = ["ask"]
 

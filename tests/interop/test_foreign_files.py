@@ -11,7 +11,7 @@ import pytest
 from nbcc.engine.storage import open_storage
 from nbcc.simulator.audit import validate
 from nbcc.simulator.lockstep.peers.process import PeerRefused, peer
-from tests.builders.hudi_savepoints import write
+from tests.builders.hudi import write
 
 from .readers import NEWEST, by_bundle
 

@@ -8,7 +8,7 @@ import pytest
 
 from nbcc.engine import Table
 from nbcc.simulator.lockstep.peers.process import PeerProcess, peer
-from tests.builders.hudi_savepoints import write
+from tests.builders.hudi import write
 from tests.builders.pending import batch_of, make_versioned_table, snapshot_of
 
 from .readers import NEWEST, Rows, by_bundle, by_hudi_rs

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from nbcc.simulator.lockstep.peers.process import PeerRefused, peer
-from tests.builders.hudi_writers import Ask, begin, shown
+from tests.builders.hudi import Ask, begin, shown
 
 
 @pytest.fixture

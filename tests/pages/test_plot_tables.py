@@ -1,19 +1,21 @@
-"""Pictures of real tables that were once wrong: files in another slice, unsorted partitions, labels over each other."""
+"""Pictures of real tables that were once wrong, and the fonts of plots."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import matplotlib as mpl
-
-mpl.use("agg")
-
 import matplotlib.pyplot as plt
 import pyarrow as pa
 from matplotlib.axes import Axes
+from matplotlib.font_manager import findfont
 
 import nbcc
 from tests.builders.tables import SCHEMA, make_table
+
+from . import traces
+
+mpl.use("agg")
 
 
 def rows(*parts: str) -> pa.Table:
@@ -65,3 +67,16 @@ def test_the_times_of_a_short_compaction_stay_apart(tmp_path: Path) -> None:
 
     plt.close("all")
     assert start.x1 < end.x0
+
+
+mpl.use("agg")
+
+
+def test_pictures_use_the_fonts_that_matplotlib_ships(other_fonts: None) -> None:
+    shipped = Path(mpl.get_data_path(), "fonts", "ttf").resolve()
+    drawn = [draw(traces.lost_row()) for draw in (nbcc.draw_timeline, nbcc.draw_slices)]
+    drawn.append(nbcc.draw_verdicts({"default": {"SNAP": "HOLDS"}}))
+    files = {Path(findfont(text.get_fontproperties())).resolve() for ax in drawn for text in ax.texts}
+    names = ("DejaVuSans", "DejaVuSans-Bold", "DejaVuSansMono", "DejaVuSansMono-Bold")
+    assert files == {shipped / f"{name}.ttf" for name in names}
+    plt.close("all")

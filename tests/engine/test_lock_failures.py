@@ -1,9 +1,12 @@
-"""Leases and heartbeats outlive a renewal that fails: the next one may get through."""
+"""Locks after a failure: a disk without space, a lock file that a crash left empty, a renewal that fails."""
 
 from __future__ import annotations
 
+import os
+import resource
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,12 +14,63 @@ from typing import Any
 import pytest
 from obstore.exceptions import GenericError
 
+from nbcc.engine.errors import CannotRun, LockTimeout
+from nbcc.engine.lock import held
+from nbcc.engine.lock.hudi_file import EMPTY_MS, HudiFileLock
 from nbcc.engine.lock.numbered import NumberedLock
 from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.storage import open_storage
 from nbcc.engine.storage.conditional import LocalObject
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from tests.builders.tables import tick
+
+NOW = 1_700_000_000_000
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / ".hoodie").mkdir()
+    return tmp_path
+
+
+@contextmanager
+def no_space() -> Iterator[None]:
+    """Files can be created in this process, and not a byte written into them, as on a full disk."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_leaves_no_lock_file(folder: Path) -> None:
+    lock, refused = HudiFileLock(folder.as_uri(), 0.0), None
+    with no_space():
+        try:
+            lock.acquire()
+        except CannotRun as raised:
+            refused = raised
+    assert refused is not None
+    assert "its lock file .hoodie/lock cannot be written (File too large)" in str(refused)
+    assert list((folder / ".hoodie").iterdir()) == []
+    with held(HudiFileLock(folder.as_uri(), 0.0)):
+        assert (folder / ".hoodie/lock").read_bytes()
+    assert list((folder / ".hoodie").iterdir()) == []
+
+
+@pytest.mark.parametrize(("content", "taken"), [(b"", True), (b"{}", False)])
+def test_an_empty_file_is_removed_after_a_while(content: bytes, taken: bool, folder: Path) -> None:
+    """It never had a holder; one with content has, and is not removed unless a setting says when."""
+    path, now = folder / ".hoodie/lock", [NOW + EMPTY_MS]
+    path.write_bytes(content)
+    os.utime(path, ns=(NOW * 10**6, NOW * 10**6))
+    lock = HudiFileLock(folder.as_uri(), 0.0, now=lambda: now[0])
+    with pytest.raises(LockTimeout):
+        lock.acquire()
+    now[0] += 1
+    assert lock.try_once() is taken
+
 
 FAILURES = [OSError("reset by peer"), GenericError("reset by peer")]
 
