@@ -18,6 +18,7 @@ from ..actions import compact, upsert
 from ..config import TableConfig
 from ..config.coordination import is_shared
 from ..context import Context
+from ..data.columns import IS_DELETED
 from ..data.digest import Digest, digest_of
 from ..definition.creation import table_config
 from ..definition.load import create_table, open_table
@@ -96,10 +97,10 @@ def copy(
     config = open_table(target)
     context = coordinated(context_of(None, target), config)
     read = Digest()
-    for number, rows in enumerate(source.chunks()):
-        if len(rows):
+    for number, chunk in enumerate(source.chunks()):
+        if len(rows := _columns(chunk, config.schema)):
             upsert.run(context, config, rows, batch_id=f"copy of {url} at {source.time}, part {number}")
-        read += digest_of(_columns(rows, config.schema))
+        read += digest_of(rows)
     if read.rows and config.merge_on_read:
         compact.run(context, config)
     there = sum((digest_of(_columns(rows, config.schema)) for rows in _rows(context, config)), Digest())
@@ -118,7 +119,9 @@ def _rows(context: Context, config: TableConfig) -> Any:
 
 
 def _columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:
-    """Return the rows with the columns and types of the copy, so that equal rows have equal digests."""
+    """Return the rows with the columns and types of the copy, so that equal rows have equal digests. The mark of
+    deletes is left out: a row of a snapshot is not deleted, even if Hudi has inserted it with the mark.
+    """
     present = [field for field in schema if field.name in rows.column_names]
     return pa.table({field.name: rows[field.name].cast(field.type) for field in present})
 
@@ -157,7 +160,7 @@ def _config(
     try:
         config = table_config(
             target.url.rstrip("/").rpartition("/")[2],
-            own.schema,
+            pa.schema([field for field in own.schema if field.name != IS_DELETED]),
             record_key=key,
             ordering_fields=ordering,
             partition_by=given.get("partition_by") or own.partition_by,

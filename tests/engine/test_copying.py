@@ -13,7 +13,9 @@ from click.testing import CliRunner
 from nbcc import BadInput, Conflict, Table, Unsupported, copy_table
 from nbcc.engine.copying import copy as copying
 from nbcc.engine.copying import sources
+from nbcc.engine.data.columns import IS_DELETED
 from nbcc.simulator.cli.main import nbcc
+from tests.builders.files import HUDI_TABLES, hudi_table
 from tests.builders.hudi import FACTS, unpacked
 from tests.builders.old_tables import table_of_version_6
 from tests.builders.tables import SCHEMA, batch, make_table, state, table_of
@@ -43,6 +45,16 @@ def test_a_table_of_hudi_is_copied_and_two_writers_go_on(name: str, tmp_path: Pa
     one.upsert(some)
     other.upsert(some)
     assert len(by_hudi_rs(tmp_path / "copy")) == len(copy.snapshot()) == len(expected)
+
+
+@pytest.mark.parametrize("name", HUDI_TABLES)
+def test_the_column_that_marks_deletes_is_not_copied(name: str, tmp_path: Path) -> None:
+    source = Table.open(None, hudi_table(name, tmp_path).url)
+    assert IS_DELETED in source.schema.names
+    copy = source.copy(tmp_path / "copy", buckets=2)
+    columns = [column for column in source.schema.names if column != IS_DELETED]
+    assert copy.schema.names == columns
+    assert rows(copy.snapshot(), columns) == rows(source.snapshot(), columns)
 
 
 def test_a_table_of_version_6_is_copied_by_hudi_rs(tmp_path: Path) -> None:
