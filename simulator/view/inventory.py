@@ -38,9 +38,10 @@ dl {{ display: grid; grid-template-columns: repeat(auto-fit, minmax(120px, 1fr))
   padding: 12px 16px; background: var(--panel); border-radius: 8px; }}
 dt {{ font-size: 11px; }}
 dd {{ font-size: 15px; font-weight: 600; font-variant-numeric: tabular-nums; }}
-.scroll {{ overflow-x: auto; padding-bottom: 6px; scrollbar-width: thin; }}
-.scroll::-webkit-scrollbar {{ height: 8px; }}
-.scroll::-webkit-scrollbar-thumb {{ background: var(--faint); border-radius: 4px; }}
+.scroll {{ display: flex; overflow-x: auto; padding-bottom: 6px; scrollbar-width: thin;
+  mask-image: linear-gradient(to right, #000 calc(100% - 40px), transparent); }}
+.scroll > * {{ flex: none; }}
+.scroll::after {{ content: ""; flex: 0 0 40px; }}
 details {{ margin-top: 10px; }}
 svg {{ fill: var(--ink); }}
 [data-k] {{ fill: var(--muted); }}
@@ -49,8 +50,9 @@ summary {{ cursor: pointer; }}
 table {{ border-collapse: collapse; font-variant-numeric: tabular-nums; margin-top: 6px; }}
 th, td {{ text-align: left; padding: 3px 14px 3px 0; border-bottom: 1px solid var(--line); white-space: nowrap; }}
 th {{ color: var(--muted); font-size: 11px; font-weight: 400; }}
-@media (max-width: 640px) {{ body {{ padding: 14px; }} }}
+@media (max-width: 640px) {{ body {{ padding: 14px; }} .scroll svg {{ zoom: .85; }} }}
 """
+"""What is wider than the page fades at the right edge, because a scrollbar may be hidden."""
 
 
 def page_of(inventory: Inventory) -> str:
