@@ -62,6 +62,7 @@ WEAKER = [
     (BY_NAME["log_compaction"], "log_compaction_rank", "own", {"SNAP", "INCR"}),
     (BY_NAME["log_compaction"], "log_compaction_window", "included", {"INCR"}),
     (BY_NAME["replaces"], "replacing", "file_ids", {"SNAP", "PART"}),
+    (BY_NAME["resizes"], "mapping_check", "at_open", set()),
 ]
 """An option value of the model, and the promises that the clauses then no longer imply.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from nbcc.simulator import specs
+from nbcc.simulator.search.mutants import Mutant
 from nbcc.simulator.search.prove.lemmas import LEMMAS
 from nbcc.simulator.search.prove.system import ProvedSystem
 from nbcc.simulator.search.prove.worlds import MOST, models
@@ -21,3 +22,8 @@ def difference(name: str, system: ProvedSystem, place: int | None = None) -> str
     seen = (compare(model, system, MOST, elements_of(model, system)).difference
             for model in (worlds if place is None else [worlds[place]]))  # fmt: skip
     return next((each for each in seen if each), None)
+
+
+def model_mutant(name: str, place: str, expression: str) -> Mutant:
+    return Mutant(name=name, about="", source="", breaks="", target="model", detector="search",
+                  replace=f"nbcc.model.{place}", with_=expression)  # fmt: skip

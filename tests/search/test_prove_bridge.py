@@ -102,7 +102,7 @@ def test_limits_do_not_excuse_a_step_that_the_state_of_its_actor_prevents() -> N
 
 
 MECHANISMS = {"heartbeats": "rollbacker", "cleaning": "cleaner", "archiving": "archiver",
-              "log_compaction": "log_compactor", "replaces": "overwriter"}  # fmt: skip
+              "log_compaction": "log_compactor", "replaces": "overwriter", "resizes": "resizer"}  # fmt: skip
 
 
 ONE_COMPACTOR = ("free_commits",)
@@ -229,6 +229,9 @@ OF_MECHANISMS = {
     "a decision counts for nothing": ("decisions", "writer decides", {"updates": nothing}),
     "a log compaction covers nothing": ("log_compaction", "log compactor schedules plan", {"updates": nothing}),
     "a replace hides nothing": ("replaces", "overwriter schedules replace", {"updates": nothing}),
+    "a writer puts no log again": ("resizes", "writer finds another mapping", {"updates": nothing}),
+    "late logs are forgotten": ("resizes", "resizer finds late logs", {"updates": nothing}),
+    "a resize has no plan": ("resizes", "resizer schedules resize", {"updates": nothing}),
     "an entry decides nothing": ("free_commits", "author puts entry", {"updates": nothing}),
     "a failed author has not failed": ("free_commits", "author finds its number taken", {"updates": nothing}),
     "a plan is announced and not decided": ("free_commits", "author publishes plan", {"updates": nothing}),

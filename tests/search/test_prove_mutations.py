@@ -1,4 +1,4 @@
-"""Changes that a careless author could make in a relation, in the model or in a claim: the comparison sees each."""
+"""Changes that a careless author could make in a relation or in the model: the comparison sees each."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from nbcc.simulator.search.mutants import Mutant, applied, load
+from nbcc.simulator.search.mutants import applied, load
 from nbcc.simulator.search.prove.lemmas import (
-    archiving,
     cleaning,
     core,
     heartbeats,
@@ -18,6 +17,7 @@ from nbcc.simulator.search.prove.lemmas import (
     optimistic,
     ranks,
     replaces,
+    resizes,
 )
 from nbcc.simulator.search.prove.lemmas.entries import AUTHOR, LISTS
 from nbcc.simulator.search.prove.lemmas.services import SERVICE
@@ -29,16 +29,13 @@ from nbcc.simulator.search.prove.lemmas.state import (
     READER,
     READY,
     WRITE,
-    any_time,
-    complete,
     has_base,
     published,
 )
-from nbcc.simulator.search.prove.logic import Term, both, either, iff, implies, no
-from nbcc.simulator.search.prove.system import Claim, ProvedSystem
+from nbcc.simulator.search.prove.logic import Term, both, either, implies, no
+from nbcc.simulator.search.prove.system import ProvedSystem
 from nbcc.simulator.search.prove.worlds import SMALL
-from tests.search.relations import BY_NAME, LEMMAS_OF, difference
-from tools.proofs.claims import Judged, judge
+from tests.search.relations import BY_NAME, LEMMAS_OF, difference, model_mutant
 
 
 class OnePlanOfTheTable(core.Core):
@@ -79,6 +76,11 @@ class BarrierOff(core.Core):
 class CleansTheBaseOfTheHorizon(cleaning.CleaningLemmas):
     def is_older(self, s: Any, g: Term, h: Term, time: Term) -> Term:
         return s.some(PLAN, lambda q: both(self.counts(s, q, g, h), time <= s.barrier(q)))
+
+
+class ResizesTakeTheNewestSlice(resizes.ResizeLemmas):
+    def in_completed_files(self, s: Any, log: Term) -> Term:
+        return both(super().in_completed_files(s, log), self.takes(s, log))
 
 
 class ConflictsInAllGroups(optimistic.Optimistic):
@@ -137,6 +139,15 @@ RELATIONS: dict[str, tuple[str, int, Callable[[], ProvedSystem]]] = {
     "no log compaction that began is resumed": ("log_compaction", 0, lambda: guarded(
         "log_compaction", "log compactor resumes plan", lambda s, a, o: no(s.logs_started(o)))),
     "a replace waits for the plans of all groups": ("replaces", 2, lambda: of(ReplacesWaitForAllGroups, "replaces")),
+    "a resize waits for pending compactions": ("resizes", 2, lambda: guarded(
+        "resizes", "resizer schedules resize", lambda s, c, p, layout: all_done(s))),
+    "a resize takes the slice after a pending compaction": (
+        "resizes", 2, lambda: of(ResizesTakeTheNewestSlice, "resizes")),
+    "a resize begins without a write in progress": ("resizes", 0, lambda: guarded(
+        "resizes", "resizer schedules resize", lambda s, c, p, layout: s.every(
+            WRITE, lambda w: either(s.phase(w) == 0, published(s, w))))),
+    "a resize that has found late logs is not cancelled": ("resizes", 4, lambda: guarded(
+        "resizes", "resizer cancels resize", lambda s, c: s.copied_to(c) == 0)),
     "readers wait for the archiver": ("archiving", 3, lambda: guarded(
         "archiving", "reader looks into archive", lambda s, *_: s.every(
             WRITE, lambda w: implies(s.archived(w), s.removed(w))))),
@@ -216,15 +227,15 @@ MODELS = {
     "read-forgets-the-archive-time": ("archiving", 3),
     "log-compactor-never-plans": ("log_compaction", 0),
     "log-compaction-leaves-a-gap": ("log_compaction", 4),
+    "resize-last-round-unchecked": ("resizes", 0),
+    "resize-old-logs-kept": ("resizes", 0),
+    "resize-builds-on-pending-base": ("resizes", 2),
+    "resize-beside-new-compactions": ("resizes", 2),
+    "resize-planned-twice": ("resizes", 3),
     "batch-written-by-another": ("batches", 0),
     "batch-known-by-its-newest": ("batches", 0),
 }
 """Mutant of specs/mutants -> the file of lemmas, and the small world in which the mutant differs from its relation."""
-
-
-def model_mutant(name: str, place: str, expression: str) -> Mutant:
-    return Mutant(name=name, about="", source="", breaks="", target="model", detector="search",
-                  replace=f"nbcc.model.{place}", with_=expression)  # fmt: skip
 
 
 @pytest.mark.parametrize("mutant", MODELS)
@@ -266,71 +277,3 @@ def test_a_changed_step_of_an_author_differs_from_the_relation(mutant: str) -> N
     function, place, expression = ANNOUNCEMENTS[mutant]
     with applied(model_mutant(mutant, f"mechanisms.announcements.author:{function}", expression)):
         assert difference("free_commits", BY_NAME["free_commits"], place) is not None
-
-
-class ReadsMayMiss(core.Core):
-    """A read contains only completed logs, and may miss some."""
-
-    def snap(self, s: Any) -> Term:
-        t = any_time(s)
-        return s.every(PLAN, LOG, lambda q, log: implies(
-            both(self.readable(s, q, s.group_of(log), t), self.snapshot_on(s, q, log, t)),
-            complete(s, s.write_of(log), t)))  # fmt: skip
-
-
-class WindowsMayOverlap(core.Core):
-    """A window may contain a log that the read at its start contains."""
-
-    def adds_up(self, old: Term, inside: Term, new: Term) -> Term:
-        return iff(either(old, inside), new)
-
-
-class LogsNeedNotBeFound(archiving.ArchivingLemmas):
-    """PART is about base files only."""
-
-    def all_there(self, s: Any) -> Term:
-        return True
-
-
-CLAIMS = {
-    "a read may miss logs": ("core", ReadsMayMiss, "SNAP", "slicing = requested"),
-    "no reader need find a log": ("archiving", LogsNeedNotBeFound, "PART", "archive_lookup = never"),
-}
-"""Change -> the file of lemmas, its relation with a claim that says less, the promise, and the option of a protocol
-that breaks the promise.
-"""
-
-
-def judged(file: str, relation: type[core.Core], promise: str, option: str) -> Judged:
-    return judge(replace(LEMMAS_OF[file], relation=only(relation, promise)), only=[option])[promise]
-
-
-def only(relation: type[core.Core], promise: str) -> type[core.Core]:
-    """The relation with the claims of one promise."""
-
-    class One(relation):  # type: ignore[misc, valid-type]
-        def claims(self) -> tuple[Claim, ...]:
-            return tuple(claim for claim in super().claims() if claim.promise == promise)
-
-    return One
-
-
-@pytest.mark.parametrize("mutant", CLAIMS)
-def test_a_claim_that_says_less_than_its_promise_is_seen(mutant: str) -> None:
-    file, relation, *broken = CLAIMS[mutant]
-    assert judged(file, relation, *broken).weaker
-    assert judged(file, LEMMAS_OF[file].relation, *broken).weaker == {}
-
-
-def test_a_claim_that_lets_windows_overlap_is_broken_less_often() -> None:
-    """No protocol breaks INCR of the model by an overlap: it needs reads and windows on different axes, and the model
-    judges these at completion times only. specs/proofs.json has the number of steps that break the claim alone.
-    """
-    broken = ("INCR", "as_of_axis = requested")
-    assert judged("core", WindowsMayOverlap, *broken).stronger != judged("core", core.Core, *broken).stronger
-
-
-def test_a_read_of_the_model_that_drops_newer_slices_breaks_the_promise_and_no_claim() -> None:
-    drops = "lambda rules, table, group, time: (original(rules, table, group, time)[0], ())"
-    with applied(model_mutant("drops newer slices", "kernel.reads:ReadRules.base_and_writes", drops)):
-        assert "" in judged("core", core.Core, "SNAP", "").weaker

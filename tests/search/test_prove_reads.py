@@ -9,11 +9,11 @@ import pytest
 from nbcc.model import Model, State
 from nbcc.model.kernel.merge import Fold, Ranked, evaluate, logs_of
 from nbcc.model.promises.view import view_of
-from nbcc.simulator.search.mutants import Mutant, applied
+from nbcc.simulator.search.mutants import applied, load
 from nbcc.simulator.search.prove.lemmas import ranks
 from nbcc.simulator.search.prove.lemmas.state import GROUP, LOG, PLAN, WRITE, published
 from nbcc.simulator.search.prove.worlds import models, reachable
-from tests.search.relations import BY_NAME, LEMMAS_OF, OF_FILE
+from tests.search.relations import BY_NAME, LEMMAS_OF, OF_FILE, model_mutant
 from tools.proofs import covered
 from tools.proofs.bridge import values_of
 from tools.proofs.finite import Explorer, Instance
@@ -75,11 +75,15 @@ def test_reads_and_windows_contain_the_logs_of_the_reads_of_the_model(name: str)
 
 
 def test_a_read_of_the_model_that_drops_newer_slices_is_seen() -> None:
-    drops = Mutant(name="", about="", source="", breaks="", target="model", detector="search",
-                   replace="nbcc.model.kernel.reads:ReadRules.base_and_writes",
-                   with_="lambda rules, table, group, time: (original(rules, table, group, time)[0], ())")  # fmt: skip
+    drops = model_mutant("drops newer slices", "kernel.reads:ReadRules.base_and_writes",
+                         "lambda rules, table, group, time: (original(rules, table, group, time)[0], ())")  # fmt: skip
     with applied(drops), pytest.raises(AssertionError):
         test_reads_and_windows_contain_the_logs_of_the_reads_of_the_model("core")
+
+
+def test_a_read_of_the_model_that_leaves_copies_out_is_seen() -> None:
+    with applied(load("resize-copies-of-newest-alone")), pytest.raises(AssertionError):
+        test_reads_and_windows_contain_the_logs_of_the_reads_of_the_model("resizes")
 
 
 def row(model: Model, shape: Fold, names: Names, elements: Instance, group: int) -> list[Any]:

@@ -8,7 +8,7 @@ some.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any, Final, NamedTuple
 
 from nbcc.model import Model, State, Step
@@ -24,8 +24,14 @@ from .worlds import elements_of
 
 RARE: Final = frozenset({"ARCH", "FREE", "LAWS"})
 """Promises that no walk of a few states breaks."""
+LONG_RUNS: Final = frozenset({"resizes"})
+"""Files of lemmas whose weaker protocols break every promise in long runs only."""
 SEARCHED: Final = 3_000
 """In how many states of a small world a run is searched that breaks a promise under a weaker protocol."""
+
+
+Visited = tuple[State, list[tuple[Step, State]]]
+"""A state of the model with its steps."""
 
 
 class Judged:
@@ -81,11 +87,15 @@ def judge(
         system, reason = lemmas.under(protocol.to_mapping())
         assert system is not None, reason
         for model in models(lemmas.name, protocol):
-            _judge_in(model, system, option, times * most_judged(lemmas.name), judged)
+            rare = judged.keys() if lemmas.name in LONG_RUNS else RARE
+            runs = _broken_runs(model, [PROMISES[name] for name in judged if option and name in rare])
+            _judge_in(model, system, option, (*reachable(model, times * most_judged(lemmas.name)), *runs), judged)
     return judged
 
 
-def _judge_in(model: Model, system: ProvedSystem, option: str, most: int, judged: dict[str, Judged]) -> None:
+def _judge_in(
+    model: Model, system: ProvedSystem, option: str, visited: Iterable[Visited], judged: dict[str, Judged]
+) -> None:
     explorer = Explorer(system, elements_of(model, system))
     claims: dict[str, list[Claim]] = {}
     for claim in system.claims:
@@ -98,9 +108,8 @@ def _judge_in(model: Model, system: ProvedSystem, option: str, most: int, judged
             states[state] = _seen(model, explorer, claims, state)
         return states[state]
 
-    rare = [PROMISES[name] for name in claims if option and name in RARE]
     unbroken = {(name, model.initial) for name in claims}
-    for state, after in (*reachable(model, most), *_broken_runs(model, rare)):
+    for state, after in visited:
         before = seen(state)
         for step, following in after:
             now = seen(following)
@@ -113,8 +122,9 @@ def _judge_in(model: Model, system: ProvedSystem, option: str, most: int, judged
                         unbroken.add((name, following))
 
 
-def _broken_runs(model: Model, promises: list[Promise]) -> Iterator[tuple[State, list[tuple[Step, State]]]]:
+def _broken_runs(model: Model, promises: list[Promise]) -> Iterator[Visited]:
     """Yield the states of the shortest run that breaks each promise, each with its step of the run."""
+    promises = [promise for promise in promises if promise.unfit(model) is None]
     found = explore(model, promises, max_states=SEARCHED).promises if promises else {}
     for each in found.values():
         state = model.initial

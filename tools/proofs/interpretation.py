@@ -23,16 +23,19 @@ from nbcc.model.mechanisms.exactly_once import OTHER_ROWS, REPEATED, batch_of
 from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.occ.conflicts import ABORTED, Occ, Validation
 from nbcc.model.mechanisms.refusal import REFUSED
+from nbcc.model.mechanisms.resizes.mechanism import RESIZER
+from nbcc.model.mechanisms.resizes.rules import ResizeLimits
 from nbcc.model.mechanisms.rivals import WITHOUT_FILES
 from nbcc.model.mechanisms.rollback.heartbeat import Heartbeat
 from nbcc.model.promises.promise import protocol_of, value_in
 from nbcc.model.variants.completion import TIMED_EARLY
 from nbcc.simulator.search.prove.lemmas import state as core
 from nbcc.simulator.search.prove.lemmas.entries import AUTHOR
+from nbcc.simulator.search.prove.lemmas.resizes import LAYOUT
 from nbcc.simulator.search.prove.lemmas.services import OPERATION, SERVICE
 from nbcc.simulator.search.prove.logic import Sort
 
-from . import announced, covered, decided, operations, replaced, rows
+from . import announced, covered, decided, operations, replaced, resized, rows
 from .finite import Instance, Table
 
 PHASES = {"requested": core.REQUESTED, "writing": core.WRITING, "written": core.WRITING, UNDER_LOCK: core.LOCKED,
@@ -58,7 +61,8 @@ def instance(model: Model) -> Instance:
     writes = [(writer, number) for writer in writers for number in range(1, world.writes_per_writer + 1)]
     logs = [(*write, group, version) for write in writes for group, version in world.files(*write)]
     overwriters = model.actors_of(OVERWRITER)
-    plans = list(range(world.compactions + len(overwriters)))
+    resizers = model.actors_of(RESIZER)
+    plans = list(range(world.compactions + len(overwriters) + world[ResizeLimits].resizes))
     groups = list(range(world.groups))
     fixed: Table = {}
     for place, log in enumerate(logs):
@@ -73,14 +77,15 @@ def instance(model: Model) -> Instance:
             fixed["same_batch", other, write] = other == write or (batch > 0 and batch == batch_of(world, *other))
     fixed["marks_rivals",] = WITHOUT_FILES in model.components
     fixed |= {("plan_before", a, b): a < b for a in plans for b in plans}
-    fixed |= replaced.fixed(model, groups) | announced.fixed(model, writes)
+    fixed |= replaced.fixed(model, groups) | announced.fixed(model, writes) | resized.fixed(model, groups)
     planned = operations.operations(model)
     fixed |= {("operation_before", a, b): a < b for a in planned for b in planned}
     fixed |= {("group_before", a, b): a < b for a in groups for b in groups}
     elements: dict[Sort, Sequence[Any]] = {
         core.WRITE: writes, core.LOG: logs, core.GROUP: groups, core.PLAN: plans,
-        core.COMPACTOR: (*model.actors_of(COMPACTOR), *overwriters), core.READER: model.actors_of(READER),
+        core.COMPACTOR: (*model.actors_of(COMPACTOR), *overwriters, *resizers), core.READER: model.actors_of(READER),
         SERVICE: operations.services(model), OPERATION: planned, AUTHOR: announced.authors(model),
+        LAYOUT: resized.layouts(world),
     }  # fmt: skip
     return Instance(elements, fixed)
 
@@ -117,6 +122,9 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
         if own.step == "idle" or not (by_log or by_entries):
             _compactor(me, own, place, lock, facts)
         facts["without_files", me] = me in value_in(model, state, WITHOUT_FILES)
+    for me in model.actors_of(RESIZER):
+        _compactor(me, resized.runner(model.component(state, me)), place, lock, facts)
+    resized.interpret(model, state, elements, written, facts)
     rows.interpret(model, state, elements, facts, place, begun)
     if by_log:
         decided.interpret(model, state, elements, facts, place)

@@ -8,6 +8,7 @@ from nbcc.model import Model, World
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.kernel.reader import READER
 from nbcc.model.kernel.writer import WRITER
+from nbcc.model.mechanisms.resizes.mechanism import RESIZER
 from nbcc.simulator.search.prove.system import ProvedSystem
 from nbcc.simulator.search.prove.worlds import SMALL
 
@@ -29,9 +30,10 @@ def random_world(name: str, draw: Random) -> World:
     """
     base = draw.choice(SMALL[name])
     crashes = draw.randint(0, max(each.flat().get("crashes", 0) for each in SMALL[name]))
+    most = 1 if any(RESIZER.name in each.actors for each in SMALL[name]) else 2  # a file has all ranges of its group
     company = draw.choice((WRITER.name, COMPACTOR.name, READER.name, "no one else"))
     actors = {kind: count + (kind == company and count < 2) for kind, count in {READER.name: 0, **base.actors}.items()}
-    flat = {**base.flat(), "actors": actors, "log_versions": draw.randint(1, 2), "crashes": crashes}
+    flat = {**base.flat(), "actors": actors, "log_versions": draw.randint(1, most), "crashes": crashes}
     flat |= {limit: draw.randint(1, 2) for limit in ("writes_per_writer", "compactions")}
     if draw.random() < 0.5:
         flat |= {"buckets": draw.randint(1, 2), "writes": {}}

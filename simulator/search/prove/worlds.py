@@ -41,6 +41,7 @@ COMMIT_TIME: Final = "COMMIT_TIME_ORDERING"
 CRASHES: Final = {"crashes": 1}
 CLEANS: Final = {"cleans": 1, "commits_retained": 1}
 RETAINED: Final = {"instants_retained": 1}
+SPLITS: Final = {"buckets": 2, "first_buckets": 1, "resizes": 1}
 TWICE: Final = {"writes_per_writer": 2, "compactions": 2}
 
 UNMAPPED: Final = frozenset(names_of(InsertOverwrite))
@@ -131,6 +132,16 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, compactor, overwriter", partitions=2, writes={("w1", 1): (0, 1), ("over1", 1): (1, 0)}),
         world("writer, 2 overwriter"),
         world("writer, overwriter, reader"),
+        world("writer, compactor, reader", **CRASHES),
+        world("writer, 2 compactor", **CRASHES),
+    ),
+    "resizes": (
+        world("2 writer, resizer", **SPLITS),
+        world("writer, 2 resizer", **SPLITS, **CRASHES),
+        world("writer, compactor, resizer", writes_per_writer=2, **SPLITS),
+        world("writer, 2 resizer", **{**SPLITS, "resizes": 2, "writes_per_writer": 2}),
+        world("writer, resizer", **{**SPLITS, "resizes": 2}, cancelled_resizes=1),
+        world("writer, resizer, reader", **SPLITS),
         world("writer, compactor, reader", **CRASHES),
         world("writer, 2 compactor", **CRASHES),
     ),

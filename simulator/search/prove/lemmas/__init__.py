@@ -24,6 +24,7 @@ from . import (
     options,
     ranks,
     replaces,
+    resizes,
 )
 
 
@@ -93,6 +94,8 @@ LEMMAS: Final = (
     Lemmas("log_compaction", "log compactions", log_compaction.LogCompactionOptions, log_compaction.LogCompactionLemmas,
            ("log_compaction", "log_compaction_crash"), ("log_compaction",)),
     Lemmas("replaces", "replacing writes", replaces.ReplaceOptions, replaces.Replaces, ("replaces",), ("replaces",)),
+    Lemmas("resizes", "resizes by cut-over", resizes.ResizeOptions, resizes.ResizeLemmas,
+           ("resized", "resized_compacted"), ("resized",)),
     Lemmas("decisions", "a decision log, and locks that are lost", decisions.DecidedPlanOptions, decisions.Decisions,
            ("lost_lock",), ("lost_lock",), "decision-log"),
     Lemmas("free_commits", "announced commits, which entries decide together without a lock", free_commits.FreeOptions,

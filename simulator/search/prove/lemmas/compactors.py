@@ -68,6 +68,9 @@ class Compactors(Relations):
         """True if a file of the group that the plan takes has been deleted."""
         return False
 
+    def removes_files(self, s: Any, c: Term) -> Mapping[str, Update]:
+        return removes_files(s, c)
+
     def takes(self, s: Any, log: Term) -> Term:
         """True if a plan scheduled now would include the log: the log is completed, and belongs to the newest slice of
         its file group.
@@ -166,7 +169,7 @@ class Compactors(Relations):
             return no(s.without_files(c)) if checks else True
 
         def removes(s: Any, c: Term, checks: bool) -> Mapping[str, Update]:
-            return removes_files(s, c) if checks else {}
+            return self.removes_files(s, c) if checks else {}
 
         return (
             Move(
