@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from ..markdown import table
-from .modes import mode_of
 
 MODES: Final = ("nbcc", "occ", "single")
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -128,9 +127,9 @@ def _claims(claims: Mapping[str, Any]) -> str:
 
 
 def _commits(bench: Mapping[str, Any], predicted: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """Return the tables of measured commits, of pauses, of predictions and measurements, and of many writers."""
-    measured = {(row["phase"], mode_of(row["mode"]), row["writers"]): row for row in bench["stores"]["rows"]}
-    names = {mode_of(row["mode"]): _coded(row["mode"]) for (phase, *_), row in measured.items() if phase == "commit"}
+    """Return the tables of measured commits, of other writers, of pauses, of predictions, and of many writers."""
+    measured = {(row["phase"], row["mode"], row["writers"]): row for row in bench["stores"]["rows"]}
+    names = {row["mode"]: _coded(row["mode"]) for (phase, *_), row in measured.items() if phase == "commit"}
     guessed = {(row["phase"], row["mode"], row["writers"]): row for row in predicted if row["mode"] in names}
     counts = sorted({count for _, _, count in measured})
     rows, compared = [], []
@@ -155,10 +154,16 @@ def _commits(bench: Mapping[str, Any], predicted: Sequence[Mapping[str, Any]]) -
          f"{row['requests']:,.0f}", f"{row['dollars']:.0f}"]
         for (phase, mode, count), row in guessed.items() if phase == "write" and count > max(counts)
     ]  # fmt: skip
+    others = [
+        [name if name.startswith("Hudi") else _coded(name), f"{count}", f"{row['commits_a_second']:.1f}",
+         f"{row['median']:.2f}", f"{row['p95']:.2f}", f"{row['requests']:.0f}", f"{row['conflicts']:.1f}"]
+        for (phase, name, count), row in measured.items() if phase == "write" and name not in names
+    ]  # fmt: skip
     common = ("mode", "writers", "commits/s")
     both = ("predicted", "error", "median s", "predicted", "requests", "predicted")
     return {
         "commits": _table((*common, "median s", "95th percentile s", "requests", "cores", "whole writes/s"), rows),
+        "others": _table((*common, "median s", "95th percentile s", "requests", "conflicts a commit"), others),
         "deaths": _table(("mode", "longest pause of each round, s"), deaths),
         "predicted": _table((*common, *both), compared),
         "many": _table((*common, "median s", "95th percentile s", "requests", "$ a million commits"), many),

@@ -10,16 +10,14 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 from matplotlib.ticker import FuncFormatter
 
-from nbcc.simulator.view.style import WRITERS
+from nbcc.simulator.view.style import READER, SERVICE, WRITERS
 from nbcc.simulator.workload.plot import STYLES
-
-from .modes import mode_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LINES: Final[tuple[dict[str, Any], ...]] = tuple(
-    {"color": hue.ink, "marker": marker} for hue, marker in zip(WRITERS, "os^Dv", strict=True)
+    {"color": hue.ink, "marker": marker} for hue, marker in zip((*WRITERS[:4], SERVICE, READER), "os^DvP", strict=True)
 )
 WORDS: Final = {"60": "a read each minute", "600": "a read each 10 minutes", "3600": "a read each hour"}
 
@@ -65,10 +63,10 @@ def _commits(axes: Sequence[Axes], predicted: Sequence[Mapping[str, Any]], bench
     counts = sorted({row["writers"] for row in rows})
     titles = {"commits_a_second": "commits a second", "median": "seconds of a commit, median"}
     for ax, (name, title) in zip(axes, titles.items(), strict=True):
-        for style, mode in zip(LINES, dict.fromkeys(row["mode"] for row in rows), strict=False):
+        for style, mode in zip(LINES, dict.fromkeys(row["mode"] for row in rows), strict=True):
             found = [row for row in rows if row["mode"] == mode]
             ax.plot([r["writers"] for r in found], [r[name] for r in found], **{**style, "linestyle": ""}, label=mode)
-            guessed = [row for row in predicted if row["mode"] == mode_of(mode) and row["phase"] == "commit"]
+            guessed = [row for row in predicted if row["mode"] == mode and row["phase"] == "commit"]
             ax.plot([r["writers"] for r in guessed], [r[name] for r in guessed], color=style["color"], linewidth=1)
         _log_ticks(ax, counts, "writers (points: measured, lines: predicted)")
         ax.set_ylim(bottom=0)
