@@ -5,7 +5,8 @@ methods of `Selection` refine the selected transitions. The methods of `Composit
 views.
 
 Mechanisms are applied in a declared order (`Mechanism.after`). If neither of two mechanisms is declared to come after
-the other, their refinements of a transition must commute; otherwise `Unordered` is raised.
+the other, their refinements of a transition must commute; otherwise `Unordered` is raised. An extension comes after all
+mechanisms of nbcc, so that only two extensions can be unordered.
 """
 
 from __future__ import annotations
@@ -168,5 +169,6 @@ class Composition:
         if not ordered and not commute(earlier, later):
             raise Unordered(
                 f"{earlier.mechanism} ({earlier.operation}) and {later.mechanism} ({later.operation}) both refine "
-                f"{key[1]} of {key[0]}, and the order matters: one of them must declare `after`"
+                f"{key[1]} of {key[0]}, and the order matters: write after=({earlier.mechanism!r},) in the Mechanism "
+                f"of {later.mechanism}, or the other way round"
             )

@@ -90,7 +90,8 @@ class Mechanism:
 
     `compose` adds transitions, components (state variables) and fields, and refines existing transitions. `after` names
     the mechanisms that are applied before this mechanism. If `after` contains "*", the mechanism is applied after every
-    mechanism without "*". `idle_steps` maps a kind of actor to additional steps that count as idle (between two
+    mechanism without "*". An extension is also applied after every mechanism of nbcc without "*"; with "*", after all
+    mechanisms of nbcc. `idle_steps` maps a kind of actor to additional steps that count as idle (between two
     operations). `together` states which kinds of actors are modelled together; `check` raises ValueError for a world
     that is unsupported for another reason. `agree` raises ValueError for an unsupported combination of options. `fit`
     raises ValueError for a world that is unsupported under a protocol. `of_write` returns the mechanism's limits for

@@ -70,16 +70,22 @@ def in_order() -> Iterator[tuple[str, Mechanism, tuple[str, ...]]]:
     """Yield variants (alternative rules) and mechanisms in the order in which they are applied. Each item consists of
     the name, the declaration, and the names of the mechanisms that must precede it.
 
-    Variants are applied before all mechanisms, because a variant selects one interpretation of the kernel's rules.
+    Variants are applied before all mechanisms, because a variant selects one interpretation of the kernel's rules. The
+    mechanism of an extension follows those of nbcc: an author of an extension need not know what they refine.
     """
     readings = tuple(of_package("variants"))
     kernel = of_package("kernel")
     several = {name: each for name, each in every().items() if name not in kernel}
+    added = dict(extensions.declared("MECHANISM", Mechanism))
     early = tuple(name for name, each in several.items() if LAST not in each.after and name not in readings)
+    ours = tuple(name for name in several if name not in added and name not in readings)
     after = {}
     for name, each in several.items():
         declared = tuple(other for other in each.after if other in several)
-        after[name] = declared if name in readings else (*readings, *declared, *(early if LAST in each.after else ()))
+        earlier = early if LAST in each.after else ()
+        if name in added:
+            earlier = (*earlier, *ours) if earlier else tuple(other for other in ours if other in early)
+        after[name] = declared if name in readings else (*readings, *declared, *earlier)
     for name in _sorted(tuple(several), tuple(after.values())):
         yield name, several[name], after[name]
 

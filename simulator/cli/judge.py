@@ -58,7 +58,7 @@ def _sections() -> Iterable[Section]:
 @click.option("--depth", type=click.Choice(["quick", "full"]), default="quick", show_default=True,
               help="Size of the worlds, as of `nbcc verdicts`.")  # fmt: skip
 @click.option("--workers", type=WORKERS, metavar="N", help="Number of processes.  [default: one a core]")
-@click.option("--max-states", type=WholeNumber(min=1), default=200_000, show_default=True,
+@click.option("--max-states", type=WholeNumber(min=1), default=1_000_000, show_default=True,
               help="Stop a search after so many states; what it has not broken is then undetermined.")  # fmt: skip
 @click.option("--memory", type=FiniteNumber(min=0.1), metavar="G",
               help="Stop when all searches together need more than G GiB of memory.")  # fmt: skip
@@ -151,6 +151,10 @@ def _comparison(
     return found
 
 
+def _is_undetermined(judged: JudgedPromise) -> bool:
+    return str(judged.mine.verdict) == "UNDETERMINED"
+
+
 class _Search:
     """The search of a comparison, with its progress on standard error."""
 
@@ -229,6 +233,7 @@ class _Report:
         for each in self.judged:
             replay = replay_command(self.runs[each.promise]) if each.promise in self.runs else ""
             change = WORDS[each.change] or ("not touched" if each.taken else "")
+            change = "undetermined" if _is_undetermined(each) else change
             yield each.promise, each.base.sign, each.mine.sign, change, replay
 
     def lines(self) -> Iterator[str]:
@@ -274,9 +279,14 @@ class _Report:
         if quiet := comparison.without_effect:
             names = ", ".join(printable(world.name) for world in quiet)
             yield f"{comparison.mine.name} changed no step in {names}: the same states, steps and verdicts."
+        reasons: dict[str, list[str]] = {}
         for each in self.judged:
-            if each.change != "same" and each.cell.because:
-                yield f"{each.promise}: {printable(self._because(each))}"
+            if (each.change != "same" or _is_undetermined(each)) and each.cell.because:
+                reasons.setdefault(printable(self._because(each)), []).append(each.promise)
+        for because, promises in reasons.items():
+            yield f"{', '.join(promises)}: {because}"
+        if any(each.result.stopped and each.result.distinct for each in searched):
+            yield "A search that stopped leaves promises undetermined (?). --max-states and --memory are its limits."
 
     def _because(self, each: JudgedPromise) -> str:
         trace = self.runs.get(each.promise)
@@ -324,7 +334,7 @@ class _Report:
 
     def exit(self) -> Exit:
         changes = {each.change for each in self.judged}
-        doubts = any(str(each.mine.verdict) == "UNDETERMINED" and each.change != "same" for each in self.judged)
+        doubts = any(_is_undetermined(each) and each.change != "same" for each in self.judged)
         return gravest([
             Exit.AGREES, *([Exit.VIOLATED] if changes & {"broken", "sooner"} else []),
             *([Exit.UNDETERMINED] if doubts else []), *([Exit.COULD_NOT_RUN] if self.failed() else []),

@@ -62,6 +62,16 @@ def test_what_the_other_protocol_breaks_in_as_many_steps_is_no_change(capsys: py
     assert "newly" not in capsys.readouterr().out
 
 
+def test_a_search_that_stopped_is_undetermined_with_its_reason(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["judge", "mine.toml", *OPTIONS, "--max-states", "30"]) == 0, "the base is undetermined, too"
+    rows, _, summary = capsys.readouterr().out.partition("\n\n")
+    assert {row.split()[-1] for row in rows.splitlines()[1:]} == {"undetermined"}
+    summary = " ".join(summary.split())
+    assert "PART, FREE: in 2 writers" in summary, "one line for one reason"
+    assert "more than 30 distinct states" in summary
+    assert "--max-states and --memory are its limits" in summary
+
+
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [

@@ -93,7 +93,7 @@ def test_ordered_refinements_need_not_commute(first: str, then: str) -> None:
 def test_two_mechanisms_that_change_one_component_need_an_order() -> None:
     with pytest.raises(Unordered, match=r"one \(extend\) and other \(extend\) both refine counts of w1"):
         refined("extend count", "extend count", ())
-    with pytest.raises(Unordered, match="one of them must declare `after`"):
+    with pytest.raises(Unordered, match=r"write after=\('one',\) in the Mechanism of other"):
         refined("extend count", "extend noted by count", ())
     assert refined("extend count", "extend noted by count", ("one",)).select("counts", actors=["w1"])
 

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from nbcc.model import Model, Protocol, World, extensions, mechanisms
+from nbcc.model.assembly import compose, is_modelled
+from nbcc.model.machine.order import Unordered
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices, documented
 from nbcc.simulator import specs
@@ -104,3 +106,34 @@ def test_a_file_that_does_not_exist_is_named(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text(QUOTA)
     with pytest.raises(ValueError, match=r"is not a Python file; its name must end in \.py"):
         extensions.load(tmp_path / "mine.txt")
+
+
+REPLACING = """
+from nbcc.model.machine.mechanism import Mechanism
+
+def compose(composition):
+    composition.find(*(each.action for each in composition.transitions.values())).replace(lambda each: each)
+
+MECHANISM = Mechanism(compose=compose, after=AFTER)
+"""
+"""Replaces every transition: that commutes with no other refinement."""
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+@pytest.mark.parametrize("after", ["()", '("*",)', '("occ",)'])
+def test_an_extension_needs_no_order_among_the_mechanisms_of_nbcc(tmp_path: Path, after: str) -> None:
+    (tmp_path / "replacing.py").write_text(REPLACING.replace("AFTER", after))
+    extensions.load(tmp_path / "replacing.py")
+    cases = [(name, "default") for name in specs.world_names()] + [("demo", name) for name in specs.protocol_names()]
+    for world, protocol in ((specs.world(name), specs.protocol(protocol)) for name, protocol in cases):
+        if is_modelled(world, protocol):
+            assert compose(world, protocol).transitions
+
+
+@pytest.mark.usefixtures("nothing_loaded")
+def test_two_extensions_that_change_one_transition_say_which_line_orders_them(tmp_path: Path) -> None:
+    for name, after in (("replacing", "()"), ("swapping", "()")):
+        (tmp_path / f"{name}.py").write_text(REPLACING.replace("AFTER", after))
+        extensions.load(tmp_path / f"{name}.py")
+    with pytest.raises(Unordered, match=r"write after=\('replacing',\) in the Mechanism of swapping"):
+        compose(specs.world("demo"), Protocol())
