@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import ndiff
-
-from nbcc.model import Protocol
-from nbcc.model.assembly import is_modelled
 
 from .entries import Chapter, SpecEntry
 
@@ -25,45 +22,43 @@ class RuleDifference:
     code: Marked
 
 
-def differences(
-    old: Sequence[Chapter], new: Sequence[Chapter], protocols: Mapping[str, Protocol] | None = None
-) -> list[tuple[Chapter, list[RuleDifference]]]:
-    """Return the chapters in which two specifications differ, each with its differences. `protocols` are both by name:
-    if no world with a step is modelled under one of them, that protocol does not leave the step out.
+def differences(old: Sequence[Chapter], new: Sequence[Chapter]) -> list[tuple[Chapter, list[RuleDifference]]]:
+    """Return the chapters in which two specifications differ, each with its differences. Both specifications should be
+    of the same worlds.
     """
     before = {chapter.address: chapter for chapter in old}
     after = {chapter.address: chapter for chapter in new}
     both = {**after, **{address: chapter for address, chapter in before.items() if address not in after}}
-    found = (
-        (chapter, [*_of_chapter(before.get(address), after.get(address), protocols or {})])
-        for address, chapter in both.items()
-    )
+    found = ((chapter, [*_of_chapter(before.get(address), after.get(address))]) for address, chapter in both.items())
     return [(chapter, some) for chapter, some in found if some]
 
 
-def _of_chapter(
-    old: Chapter | None, new: Chapter | None, protocols: Mapping[str, Protocol]
-) -> Iterator[RuleDifference]:
+def left_out(whole: Sequence[Chapter], compared: Sequence[Chapter]) -> list[str]:
+    """Return what a specification of fewer worlds does not have: the titles of whole chapters, or of single entries."""
+    known = {chapter.address: {entry.address for entry in chapter.entries} for chapter in compared}
+    return [
+        title
+        for chapter in whole
+        for title in (
+            [entry.title for entry in chapter.entries if entry.address not in known[chapter.address]]
+            if chapter.address in known
+            else [chapter.title.lower()]
+        )
+    ]
+
+
+def _of_chapter(old: Chapter | None, new: Chapter | None) -> Iterator[RuleDifference]:
     before, after = ({each.address: each for each in chapter.entries} if chapter else {} for chapter in (old, new))
     for address in dict.fromkeys((*after, *before)):
         one, other = before.get(address), after.get(address)
         if one is None or other is None:
             entry, word, tag = (other, "added", "ins") if other else (one, "left out", "del")
             assert entry is not None, "an address of one of the two"
-            if unmodelled := _unmodelled(entry, protocols):
-                yield RuleDifference(entry, f"not modelled under {unmodelled}", (), ())
-                continue
             yield RuleDifference(entry, word, tuple((tag, text) for text in _texts(entry)), ())
         elif one != other:
             lines = tuple(_changed(_texts(one), _texts(other)))
             code = tuple(_marked(_code(one), _code(other)))
             yield RuleDifference(other, "changed", lines, code if any(tag for tag, _ in code) else ())
-
-
-def _unmodelled(entry: SpecEntry, protocols: Mapping[str, Protocol]) -> str:
-    """Return the name of the protocol under which no world with this step is modelled, or ""."""
-    found = (name for name, each in protocols.items() if not any(is_modelled(world, each) for world in entry.worlds))
-    return next(found, "") if entry.worlds else ""
 
 
 def _texts(entry: SpecEntry) -> list[str]:

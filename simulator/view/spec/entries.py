@@ -9,14 +9,16 @@ from __future__ import annotations
 import inspect
 import textwrap
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
+from math import inf
 from typing import Any, Final
 
 from nbcc.engine.actions import operations
 from nbcc.model import Protocol, World
 from nbcc.model.assembly import compose, is_modelled, rules_of, transitions
 from nbcc.model.kernel import table, timeline
+from nbcc.model.machine.composition import Composition
 from nbcc.model.machine.options import declarations
 from nbcc.model.machine.transition import Preset, Transition, effects_in
 from nbcc.model.mechanisms import actions, kinds, limits, of_package
@@ -47,7 +49,7 @@ class Code:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SpecEntry:
     """One rule of a specification. `address` is its permanent address in the page. `lines` are pairs of a word and a
-    text. `links` are pairs of a text and an address. `worlds` are the named worlds that have the step.
+    text. `links` are pairs of a text and an address.
     """
 
     address: str
@@ -56,7 +58,6 @@ class SpecEntry:
     lines: tuple[tuple[str, str], ...] = ()
     code: tuple[Code, ...] = ()
     links: tuple[tuple[str, str], ...] = ()
-    worlds: tuple[World, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,15 +70,15 @@ class Chapter:
     entries: tuple[SpecEntry, ...]
 
 
-def chapters(protocol: Protocol) -> list[Chapter]:
-    """Return the specification of a protocol."""
+def chapters(protocol: Protocol, other: Protocol | None = None) -> list[Chapter]:
+    """Return the specification of a protocol. With `other`, return only what is in worlds that `other` models, too."""
     words = tuple(_type(each) for module in (timeline, table) for each in _types_of(module))
     faults = tuple(_limit(name, says) for part in limits() for name, says in declarations(part).items())
     return [
         Chapter("words", "Words", "The types of which the state of a table is made.", words),
         Chapter("assumptions", "Assumptions", "What a world bounds; 0 means that it does not happen.", faults),
         Chapter("options", "Options", "One value of each option makes a protocol.", tuple(_options(protocol))),
-        *_actors(protocol),
+        *_actors(protocol, other),
         Chapter("rules", "Rules of slicing, planning, merging and reading",
                 "Each rule is a method. A later class of the list extends or replaces the one before.",
                 tuple(_rules(protocol))),
@@ -166,9 +167,9 @@ def _gallery(protocol: str) -> str:
 # actors
 
 
-def _actors(protocol: Protocol) -> Iterator[Chapter]:
+def _actors(protocol: Protocol, other: Protocol | None) -> Iterator[Chapter]:
     """Yield a chapter for each kind of actor: the writer, the compactor and the reader, then those of mechanisms."""
-    found = _transitions(protocol)
+    found = _transitions(protocol, other or protocol)
     first = of_package("kernel")
     for name in sorted(kinds(), key=lambda name: (name not in first, name)):
         entries = [_transition(action, name, forms) for action, forms in found.get(name, {}).items()]
@@ -185,11 +186,11 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _transitions(protocol: Protocol) -> dict[str, dict[str, list[Form]]]:
+def _transitions(protocol: Protocol, other: Protocol) -> dict[str, dict[str, list[Form]]]:
     """Return the forms of each transition of the first actor of each kind, those of small worlds first."""
-    every = [compose(world, protocol) for world in _worlds() if is_modelled(world, protocol)]
     found: dict[str, dict[str, list[Form]]] = {}
-    for composition in sorted(every, key=lambda each: len(each.transitions) + len(each.components)):
+    every = (_composed(world, protocol) for world in _worlds() if is_modelled(world, other))
+    for composition in (each for each in every if each is not None):
         firsts = {actors[0]: kind for kind, actors in composition.actors.items() if actors}
         for each in transitions(composition):
             if kind := firsts.get(each.actor):
@@ -198,10 +199,21 @@ def _transitions(protocol: Protocol) -> dict[str, dict[str, list[Form]]]:
 
 
 @cache
+def _composed(world: World, protocol: Protocol) -> Composition | None:
+    """Compose a model; None if the world is not modelled under the protocol."""
+    return compose(world, protocol) if is_modelled(world, protocol) else None
+
+
+@cache
 def _worlds() -> tuple[World, ...]:
-    """The named worlds in which every actor follows the protocol of the table, and which forget no instant."""
+    """The named worlds in which every actor follows the protocol of the table, and which forget no instant, those with
+    the fewest transitions under the default protocol first.
+    """
     every = map(specs.world, specs.world_names())
-    return tuple(world for world in every if not world.settings and not world[Endless].endless)
+    some = [world for world in every if not world.settings and not world[Endless].endless]
+    found = {world: _composed(world, Protocol()) for world in some}
+    sizes = {world: len(each.transitions) + len(each.components) if each else inf for world, each in found.items()}
+    return tuple(sorted(found, key=sizes.__getitem__))
 
 
 def _transition(action: str, kind: str, forms: list[Form]) -> SpecEntry:
@@ -216,7 +228,7 @@ def _transition(action: str, kind: str, forms: list[Form]) -> SpecEntry:
     return SpecEntry(
         address=action if action.startswith(f"{kind}_") else f"{kind}-{action}", title=action,
         about=actions()[action].about, lines=tuple(sorted(named, key=lambda line: ORDER.index(line[0]))),
-        code=tuple(code), links=tuple(_links_of_action(action)), worlds=tuple(world for _, world in forms),
+        code=tuple(code), links=tuple(_links_of_action(action)),
     )  # fmt: skip
 
 

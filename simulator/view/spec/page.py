@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from re import sub
 from string import Template
 
 from ..style import css_variables
@@ -43,11 +44,11 @@ details.code > summary { cursor: pointer; font-size: 13px; color: var(--muted) }
 ul.links { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; margin: .5rem 0 0;
   font-size: 13px }
 ins, del { text-decoration: none; display: block; padding: 0 .3rem; border-left: 3px solid }
-ins { border-color: #0a7d4f; background: color-mix(in srgb, #0a7d4f 14%, transparent) }
+ins { border-color: #12966a; background: color-mix(in srgb, #12966a 14%, transparent) }
 del { border-color: var(--red); background: color-mix(in srgb, var(--red) 13%, transparent) }
 .sides { display: grid; grid-template-columns: 1fr 1fr; gap: 0 1rem }
 @media (max-width: 60rem) {
-  .page { display: block } nav { position: static; height: auto; max-height: 40vh; border: 0;
+  .page { display: block } nav { position: static; height: auto; columns: 2; border: 0;
     border-bottom: 1px solid var(--line) }
   main { padding: 1rem 1rem 4rem } dl { grid-template-columns: 1fr; gap: 0 } dd { margin-bottom: .3rem }
   .sides { grid-template-columns: 1fr } article:target { margin: 0 -.5rem; padding: 1rem .5rem }
@@ -83,7 +84,12 @@ def difference_page(
 
 
 def _paragraphs(texts: Iterable[str]) -> str:
-    return "".join(f"<p>{escape(text)}</p>" for text in texts)
+    return "".join(f"<p>{_prose(text)}</p>" for text in texts)
+
+
+def _prose(text: str) -> str:
+    """Return a text as HTML. What a docstring has in backticks becomes code."""
+    return sub(r"``?([^`]+)``?", r"<code>\1</code>", escape(text))
 
 
 def _navigation(chapter: Chapter) -> str:
@@ -97,7 +103,7 @@ def _summary(chapter: Chapter, entries: Iterable[SpecEntry]) -> str:
 
 
 def _chapter(chapter: Chapter) -> str:
-    head = f'<h2 id="{chapter.address}">{escape(chapter.title)}</h2><p class="muted">{escape(chapter.about)}</p>'
+    head = f'<h2 id="{chapter.address}">{escape(chapter.title)}</h2><p class="muted">{_prose(chapter.about)}</p>'
     return head + "".join(map(_entry, chapter.entries))
 
 
@@ -109,11 +115,11 @@ def _entry(entry: SpecEntry) -> str:
 
 def _head(entry: SpecEntry) -> str:
     name = f'<h3><a href="#{entry.address}">{escape(entry.title)}</a></h3>'
-    return f'<article id="{entry.address}">{name}<p>{escape(entry.about)}</p>'
+    return f'<article id="{entry.address}">{name}<p>{_prose(entry.about)}</p>'
 
 
 def _lines(lines: Iterable[tuple[str, str]]) -> str:
-    return "<dl>" + "".join(f"<dt>{escape(word)}</dt><dd>{escape(text)}</dd>" for word, text in lines) + "</dl>"
+    return "<dl>" + "".join(f"<dt>{escape(word)}</dt><dd>{_prose(text)}</dd>" for word, text in lines) + "</dl>"
 
 
 def _code(code: Code) -> str:
@@ -130,7 +136,7 @@ def _links(entry: SpecEntry) -> str:
 
 
 def _difference(difference: RuleDifference) -> str:
-    sides = "".join(f"<{tag}>{escape(text)}</{tag}>" for tag, text in difference.lines)
+    sides = "".join(f"<{tag}>{_prose(text)}</{tag}>" for tag, text in difference.lines)
     code = "".join(_marked(tag, line) for tag, line in difference.code)
     return f'{_head(difference.entry)}<p class="muted">{escape(difference.word)}</p>{sides}' + (
         f"<pre>{code}</pre></article>" if code else "</article>"

@@ -12,7 +12,7 @@ from ...trace import load
 from ..figure import figure
 from ..svg import svg
 from ..trace_content import content_of
-from .differences import differences
+from .differences import differences, left_out
 from .entries import RUNS, Chapter, chapters
 from .page import difference_page, page
 
@@ -30,18 +30,24 @@ def write(
     pictures = _linked(own)
     found = [index]
     if other is not None and other_name is not None:
-        theirs = chapters(other)
         found.append(out / "difference.html")
         title = f"{name} to {other_name}"
+        one, two, theirs = chapters(protocol, other), chapters(other, protocol), chapters(other)
         about = [f"What {other_name} does otherwise than {name}, rule by rule. Red: only in {name}; green: only in "
-                 f"{other_name}. Equal entries are not on the page. A step is not modelled under a protocol that fits "
-                 "no world with its actor: that says nothing about the protocol."]  # fmt: skip
-        both = {name: protocol, other_name: other}
-        found[-1].write_text(difference_page(title, about, differences(own, theirs, both)), "utf-8")
-        pictures |= _linked(theirs)
+                 f"{other_name}. Equal entries are not on the page.",
+                 *_not_compared(left_out(own, one), other_name),
+                 *_not_compared(left_out(theirs, two), name)]  # fmt: skip
+        found[-1].write_text(difference_page(title, about, differences(one, two)), "utf-8")
+        pictures |= _linked(two)
     for run in sorted(pictures):
         _draw(out, run)
     return found
+
+
+def _not_compared(steps: Sequence[str], unmodelled: str) -> list[str]:
+    if not steps:
+        return []
+    return [f"Not compared, because no world that has it is modelled under {unmodelled}: {', '.join(steps)}."]
 
 
 def _about(protocol: Protocol) -> list[str]:
