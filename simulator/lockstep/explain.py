@@ -170,7 +170,7 @@ def _action(action: Action) -> Explanation:
 def _option(field: str) -> Explanation:
     values = choices()[field]
     weaker = [_value(field, value) for value in values[1:]]
-    shown = next((each for each in weaker if each.shows and each.run is not _sequential_demo), weaker[0])
+    shown = next((each for each in weaker if each.shows and each.run is not _sequential), weaker[0])
     source = "; ".join(dict.fromkeys(each.source for each in weaker))
     more = (f"values: {', '.join(values)} (the first is the default and keeps every promise)",)
     return Explanation(field, "option", documented()[field], source, (*more, *shown.more), shown.shows, shown.run)
@@ -253,7 +253,7 @@ def _protocol(name: str) -> Explanation:
         promise = min(ending, key=lambda each: anywhere[each])
         shows, run = f"The shortest run that breaks {promise}:", partial(example, name, promise)
     else:
-        shows, run = "A run without overlaps:", _sequential_demo
+        shows, run = "A run without overlaps:", _sequential
     return Explanation(name, "protocol", spec.about, spec.source, more, shows, run)
 
 
@@ -271,8 +271,8 @@ def _counted(steps: Mapping[str, int]) -> str:
     return ", ".join(f"{promise} in {count} steps" for promise, count in steps.items())
 
 
-def _sequential_demo() -> Trace:
-    return minimal_examples.one_after_another(specs.world(DEMO))
+def _sequential(world: str = DEMO) -> Trace:
+    return minimal_examples.one_after_another(specs.world(world))
 
 
 def _mechanism(spec: Feature) -> Explanation:
@@ -292,12 +292,12 @@ def _mechanism(spec: Feature) -> Explanation:
 
 
 def _world(name: str) -> Explanation:
-    about, source = specs.about("worlds", name), f"nbcc/specs/worlds/{name}.toml"
+    added = (extension for extension, worlds in extensions.declared("WORLDS", dict) if name in worlds)
+    source = next((f"the extension {extension}" for extension in added), f"nbcc/specs/worlds/{name}.toml")
     look = f"every interleaving of it: nbcc explore {name}"
     shows = "A run without overlaps, one actor after the other:"
-    return Explanation(
-        name, "world", about, source, (look,), shows, lambda: minimal_examples.one_after_another(specs.world(name))
-    )  # fmt: skip
+    about, run = specs.about("worlds", name), partial(_sequential, name)
+    return Explanation(name, "world", about, source, (look,), shows, run)
 
 
 def _broken_demo() -> Trace | None:
@@ -313,7 +313,7 @@ def _broken_demo() -> Trace | None:
 VERDICTS: Final[dict[str, tuple[str, str, str, Callable[[], Trace | None]]]] = {
     "HOLDS": (
         "The promise is kept in every interleaving of the world, up to the printed bound, and one of them tests it.",
-        f"nbcc explore {DEMO}", "One of those interleavings:", _sequential_demo,
+        f"nbcc explore {DEMO}", "One of those interleavings:", _sequential,
     ),
     "VIOLATED": (
         "An interleaving breaks the promise; the shortest is printed, saved as a trace and can be replayed.",
@@ -330,7 +330,7 @@ VERDICTS: Final[dict[str, tuple[str, str, str, Callable[[], Trace | None]]]] = {
     ),
     "AGREED": (
         "Model and system were equal after every step of N random histories. This is not a proof.",
-        f"nbcc check {DEMO}", "A history on which they agree:", _sequential_demo,
+        f"nbcc check {DEMO}", "A history on which they agree:", _sequential,
     ),
     "DISAGREED": (
         "Model and system differed after a step; the history is shrunk, printed and saved as a trace.",

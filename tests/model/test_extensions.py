@@ -13,6 +13,7 @@ from nbcc.model.machine.order import Unordered
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices, documented
 from nbcc.simulator import specs
+from nbcc.simulator.lockstep.explain import explain
 
 QUOTA = """
 from typing import Literal
@@ -53,6 +54,7 @@ def test_an_extension_adds_options_values_promises_worlds_and_protocols(tmp_path
     assert "CALM" in PROMISES
     assert specs.world("lonely") == World(actors={"writer": 1})
     assert specs.about("worlds", "lonely") == "one writer"
+    assert {each.source for name in ("lonely", "quota") for each in explain(name)} == {"the extension quotas"}
     assert specs.protocol("at-night") == Protocol(scheduling="nightly")
     assert "at-night" in specs.protocol_names()
     assert Model(specs.world("lonely"), Protocol(quota="one")).enabled(0)
