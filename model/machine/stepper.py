@@ -177,7 +177,11 @@ class Stepper:
 
     def moves(self, compiled: Compiled, state: State) -> Moves:
         """Return the steps of a transition in a state, computed without the cache."""
-        return tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
+        try:
+            return tuple(self._effects(compiled, state)) if self._may(compiled, state) else ()
+        except Exception as error:  # an author of a mechanism must know whose guard or effect failed
+            error.add_note(f"in {compiled.transition.action} of {compiled.transition.actor}")
+            raise
 
     def _may(self, compiled: Compiled, state: State) -> bool:
         read = self.coding.read

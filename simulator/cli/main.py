@@ -153,8 +153,11 @@ def _explain(error: Exception) -> Exit:
         return Exit.COULD_NOT_RUN
     with tempfile.NamedTemporaryFile("w", prefix="nbcc-", suffix=".log", delete=False) as log:
         traceback.print_exception(error, file=log)
-    what = " ".join(f"{type(error).__name__}: {error}".split())[:300]
-    echo(f"Error: nbcc failed; this is a bug in nbcc: {what} (log: {log.name}; --debug prints it here)", err=True)
+    what = " ".join(" ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())]).split())[:300]
+    from nbcc.model import extensions
+
+    place = " or in the extension ".join(["nbcc", *extensions.loaded()])
+    echo(f"Error: nbcc failed; this is a bug in {place}: {what} (log: {log.name}; --debug prints it here)", err=True)
     return Exit.COULD_NOT_RUN
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from nbcc.model import extensions
 from nbcc.simulator import specs
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.search import comparison
@@ -91,6 +92,33 @@ def test_a_mistake_is_one_sentence(line: str, sentence: str, capsys: pytest.Capt
     assert not out
     assert sentence in " ".join(err.split())
     assert len(err.splitlines()) <= 4
+
+
+def test_a_step_of_an_extension_that_fails_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(extensions, "_loaded", {})
+    monkeypatch.setenv(extensions.VARIABLE, "")
+    Path("failing.py").write_text(FAILING)
+    line = ["demo", "--module", "failing.py", "--promise", "SNAP"]
+    assert run(["judge", "mine.toml", "--workers", "1", "--world", *line]) == 4
+    sentence = "ZeroDivisionError: division by zero in writer_requests_instant of w1"
+    assert f"the search failed: {sentence} (failing.py, line 5)" in " ".join(capsys.readouterr().out.split())
+    assert run(["explore", *line]) == 4
+    assert f"a bug in nbcc or in the extension failing: {sentence}" in capsys.readouterr().err
+
+
+FAILING = """from nbcc.model.machine.mechanism import Mechanism
+from nbcc.model.machine.transition import Guard
+
+def fails(clock):
+    return clock / 0
+
+def compose(composition):
+    composition.find("writer_requests_instant").require(Guard("never", fails))
+
+MECHANISM = Mechanism(compose=compose)
+"""
 
 
 def test_a_world_that_reads_nothing_of_the_change_is_not_searched(

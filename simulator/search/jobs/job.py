@@ -133,9 +133,10 @@ def failed_search(reason: str | Exception) -> Result:
 
 
 def _sentence(error: Exception) -> str:
-    places = traceback.extract_tb(error.__traceback__)
+    places = traceback.extract_tb((error.__cause__ or error).__traceback__)
     at = f" ({places[-1].filename.rpartition('/')[2]}, line {places[-1].lineno})" if places else ""
-    return f"the search failed: {' '.join(f'{type(error).__name__}: {error}'.split())[:300]}{at}"
+    words = " ".join([f"{type(error).__name__}: {error}", *getattr(error, "__notes__", ())])
+    return f"the search failed: {' '.join(words.split())[:300]}{at}"
 
 
 def transient(result: Result) -> str | None:
