@@ -19,8 +19,8 @@ import click
 from .check import Duration
 from .command import WholeNumber, debug_option, echo
 from .outcome import Exit
-from .table.clean import POLICIES
-from .table.service import master_option
+from .table.services import POLICIES
+from .table.shared import master_option
 from .tables import merge_function_option, opened, opening_options, storage_option, storage_options
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from nbcc.engine.writes.commit_protocol import request
 from nbcc.simulator.cli import table as on_table
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.cli.outcome import Exit
-from nbcc.simulator.cli.table.clean import POLICIES
+from nbcc.simulator.cli.table.services import POLICIES
 from tests.builders.commands import answer_of, nbcc_of
 from tests.builders.commands import objects_of as objects
 from tests.builders.files import hudi_table

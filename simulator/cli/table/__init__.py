@@ -1,4 +1,4 @@
-"""`nbcc table TABLE …`: commands that work on one table. Each module of this package that defines `command` is one of
+"""`nbcc table TABLE …`: commands that work on one table. Each command that a module of this package defines is one of
 the sub-commands.
 """
 
@@ -10,22 +10,21 @@ from pkgutil import iter_modules
 import click
 
 from ..command import Commands, debug_option
-from .options import remember
+from .shared import remember
 
 
 class _TableCommands(Commands):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(
-            module.name.replace("_", "-")
-            for module in iter_modules(__path__)
-            if hasattr(importlib.import_module(f"{__name__}.{module.name}"), "command")
-        )
+        return sorted(_commands())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in self.list_commands(ctx):
-            return None
-        command: click.Command = importlib.import_module(f"{__name__}.{cmd_name.replace('-', '_')}").command
-        return command
+        return _commands().get(cmd_name)
+
+
+def _commands() -> dict[str, click.Command]:
+    modules = (importlib.import_module(f"{__name__}.{module.name}") for module in iter_modules(__path__))
+    found = [each for module in modules for each in vars(module).values() if isinstance(each, click.Command)]
+    return {str(command.name): command for command in found}
 
 
 @click.group(cls=_TableCommands, short_help="Inspect one table, run its services, repair what validate reports.")
