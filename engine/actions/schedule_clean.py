@@ -12,7 +12,7 @@ from ..files.slices import FileSlice
 from ..reads.retention import refuse_unlisted
 from ..services.cleaning import Policy, horizon_of, plan_clean
 from ..services.consumers import waits_for_consumers
-from ..services.upkeep import current_slices
+from ..services.plan import current_slices
 from ..timeline import Instant
 from ..timeline.cleans import CleanPlan, encode_clean_plan
 from ..timeline.history import History

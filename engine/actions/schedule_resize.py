@@ -17,7 +17,7 @@ from ..errors import BadInput, Conflict, Unsupported
 from ..files.slices import pending_plans
 from ..names import Generation
 from ..reads.retention import refuse_unlisted
-from ..services.upkeep import current_slices
+from ..services.plan import current_slices
 from ..timeline import Instant, own_extra, put_requested
 from ..timeline.history import Active
 from ..timeline.resize_plans import CLUSTERING, ResizePlan, encode_resize_plan

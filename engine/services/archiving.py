@@ -22,8 +22,8 @@ from ..timeline.decisions import LogEntry
 from ..timeline.history import Active, History
 from ..timeline.instant import COMPLETES_AS, PENDING
 from ..timeline.timeline import FOLDER
+from .plan import current_slices
 from .replaced_groups import not_cleaned
-from .upkeep import current_slices
 
 RETAINED = 20
 """How many writes stay on the active timeline (hoodie.keep.min.commits)."""

@@ -10,14 +10,26 @@ from ..context import Context
 from ..file_names import split_path
 from ..files.group_files import LogFile
 from ..files.log_compaction import pending_groups
-from ..files.slices import FileSlice, pending_plans, to_read
+from ..files.retirement import not_needed
+from ..files.slices import FileSlice, load_slices, pending_plans, to_read
 from ..reads.retention import refuse_unlisted
 from ..reads.tasks import group_rules, in_merge_order
 from ..rules import Rules
 from ..timeline import CompactionOperation, CompactionPlan, own_extra
 from ..timeline.history import Current
 from ..writes.mapping import pending_resize
-from .upkeep import current_slices
+
+
+def current_slices(context: Context, timeline: Current, rules: Rules | None = None) -> tuple[FileSlice, ...]:
+    """Return the slices that reads since the newest clean use. `rules` are the planner's; by default, the table's.
+
+    A service that runs for months plans often. Each planning has decoded the commits of `timeline`, so it is also the
+    time at which the process can forget those that no later plan needs.
+    """
+    rules = rules or context.rules
+    slices = load_slices(context.storage, timeline, context.commits, rules)
+    context.commits.retire(not_needed(timeline, context.commits, slices, rules), timeline)
+    return slices
 
 
 def worth_compacting(context: Context, timeline: Current) -> tuple[FileSlice, ...]:

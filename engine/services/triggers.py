@@ -19,8 +19,7 @@ from ..timeline import Instant, completion_of
 from ..timeline.history import Active, Current
 from ..timeline.state_checkpoint import WRITES_BETWEEN, checkpoint_paths, writes_since
 from .cleaning import is_write
-from .plan import worth_compacting, worth_log_compacting
-from .upkeep import current_slices
+from .plan import current_slices, worth_compacting, worth_log_compacting
 
 Reasons = Mapping[str, int]
 """The triggers that fired, each with the number that it counted; empty if the service is not due."""

@@ -12,7 +12,7 @@ from .opening import open_storage
 from .paths import confined, confined_folder
 from .protocol import Entry, Listable, NotFound, Storage
 from .ranged import ByteRange, RangedStorage, merged_ranges
-from .time_limit import under_lease
+from .requests import under_lease
 from .verified_puts import put_file, put_own, put_unique
 
 __all__ = [

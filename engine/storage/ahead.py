@@ -12,8 +12,8 @@ from contextvars import copy_context
 from typing import TypeVar
 
 from .object_storage import ObjectStorage
-from .parallel import in_parallel
 from .protocol import Entry, Storage
+from .requests import in_parallel
 
 T = TypeVar("T")
 

@@ -20,13 +20,11 @@ from obstore.store import from_url
 from ..errors import BadInput, StorageError
 from .conditional import ConditionalObject, StoreObject
 from .failures import asked, is_panic, of_store, shown, without_user
-from .forked import refuse_forked
 from .options import as_duration, is_durable, store_arguments
-from .parallel import in_parallel
 from .paths import confined, confined_folder
 from .protocol import Entry, Listable, NotFound
 from .ranged import ByteRange
-from .time_limit import request_limit
+from .requests import in_parallel, refuse_forked, request_limit
 
 if TYPE_CHECKING:
     from obstore.store import ObjectStore

@@ -18,7 +18,7 @@ from typing import Final
 from ..context import Context
 from ..errors import Conflict
 from ..storage import NotFound, Storage, listed_ahead, together
-from ..storage.parallel import WIDTH
+from ..storage.requests import WIDTH
 from ..timeline import Instant
 from ..timeline.announcements import FOLDER as ANNOUNCED
 from ..timeline.announcements import Announced, Announcement, announced_instants, load_announcement

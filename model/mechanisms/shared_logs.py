@@ -30,6 +30,7 @@ from ..rules import Rules
 from ..variants.order import Order
 from .copy_on_write import is_copy_on_write
 from .rollback.rollbacker import (
+    ROLLBACKER_REMOVES_INSTANT,
     ROLLBACKER_RESUMES_ROLLBACK,
     ROLLBACKER_STARTS_ROLLBACK,
     UNDOING,
@@ -166,7 +167,7 @@ def compose(composition: Composition) -> None:
     composition.find(PUTS_FILE, actors=composition.actors_of(WRITER)).extend(append_block, "own_places", LOGS)
     composition.find(ROLLBACKER_STARTS_ROLLBACK, ROLLBACKER_RESUMES_ROLLBACK).extend(choose_logs)
     composition.find("rollbacker_deletes_log").replace(appending)
-    composition.find("rollbacker_removes_instant").extend(start_rollbacks_over, "rollbacks")
+    composition.find(ROLLBACKER_REMOVES_INSTANT).extend(start_rollbacks_over, "rollbacks")
     for name, function in ((VISIBLE, instants_left), (VISIBLE_WRITES, writes_left)):
         composition.map_view(name, function)
 

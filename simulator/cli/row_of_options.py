@@ -10,7 +10,7 @@ from .command import answer, echo, users_words
 from .outcome import Exit
 
 if TYPE_CHECKING:
-    from nbcc.simulator.lockstep.hudi_promises import HudiVerdict
+    from nbcc.simulator.lockstep.accepted import HudiVerdict
     from nbcc.simulator.search.options import OptionsFile
 
 
@@ -18,7 +18,7 @@ def row_of(paths: tuple[Path, ...], as_json: bool) -> Exit:
     """Print the row of the verdict matrix for writers with the given options, and the options that decide it. The exit
     code is UNDETERMINED if no single row covers all writers.
     """
-    from nbcc.simulator.lockstep.hudi_promises import promises_of
+    from nbcc.simulator.lockstep.accepted import promises_of
     from nbcc.simulator.search.options import judge
 
     with users_words():

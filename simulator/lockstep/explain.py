@@ -25,9 +25,9 @@ from .. import glossary, specs
 from ..search import mutants
 from ..trace import Trace, load
 from . import minimal_examples
+from .accepted import breaks, example, is_judged, undetermined
 from .mechanism import Feature
 from .mechanisms import features
-from .shortest import breaks, example, is_judged, undetermined
 
 DEMO: Final = "demo"
 HUDI_RFCS: Final = "https://github.com/apache/hudi/blob/master/rfc"

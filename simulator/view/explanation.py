@@ -10,8 +10,8 @@ from typing import Any
 from nbcc.model import Record
 
 from .content import FileName, FileState, Parts, WrongAnswer
+from .mechanisms import HELPS, RULES
 from .rows import Example, ReadAnswers
-from .rules import HELPS, RULES
 from .wording import (
     PageContext,
     actor_of,

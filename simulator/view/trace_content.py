@@ -33,9 +33,9 @@ from .explanation import explanation
 from .files import FileStates
 from .headline import other_rule, sentence
 from .judge import Broken, breaking_step, judged, judged_steps, verdict_of
+from .mechanisms import services_of
 from .rows import Example, Put, ReadAnswers, answers, choose
 from .run import Run, play
-from .services import services_of
 from .systems import systems_of
 from .wording import PageContext, ranked
 

@@ -34,7 +34,7 @@ POLL: Final = {"get": 2}  # the lock, and the own announcement, which is deleted
 POLL_PAUSE: Final = 0.045
 """Mean seconds between the polls of a waiting writer (engine.lock.protocol): they grow from 0.015 to 0.12."""
 FOUND: Final[Sequence[Round]] = ({"list": 1},)  # the timeline
-WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.parallel.WIDTH)
+WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.requests.WIDTH)
 LOOKS: Final = 2  # requests in the time that the engine takes for one publication when it waits for an author
 STORM: Final = 0.02
 """Seconds of the longest pause after a failed create; it doubles with each (engine.writes.announced)."""

@@ -20,7 +20,7 @@ from nbcc.model.validation import nearest
 
 VERBS: Final = ("put", "get", "list", "delete")
 POOL: Final = 2048  # durations that are sampled in advance for each stage
-WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.parallel.WIDTH)
+WIDTH: Final = 8  # the engine's requests at the same time (engine.storage.requests.WIDTH)
 
 
 @dataclass(frozen=True, slots=True)

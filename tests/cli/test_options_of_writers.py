@@ -11,8 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from nbcc.simulator.cli.main import nbcc
+from nbcc.simulator.lockstep.accepted import promises_of
 from nbcc.simulator.lockstep.findings import shown_broken
-from nbcc.simulator.lockstep.hudi_promises import promises_of
 from nbcc.simulator.search.options import _rules, judge, judge_writer
 
 TABLE = {"hoodie.datasource.write.table.type": "MERGE_ON_READ", "hoodie.index.type": "BUCKET"}

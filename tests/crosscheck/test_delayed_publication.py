@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from nbcc.model import Step
 from nbcc.simulator.lockstep.schedule import DelayedPublication, Random
-from nbcc.simulator.lockstep.schedule.delayed_publication import DELAYS
+from nbcc.simulator.lockstep.schedule.wrappers import DELAYS
 
 PUBLISHES, RUNS, BEGINS = Step("w1", "writer_takes_lock"), Step("roll1", "rollbacker_resumes_rollback"), Step("w2", "x")
 SCHEDULE = DelayedPublication(Random())

@@ -141,12 +141,6 @@ def test_a_file_limit_of_one_byte_gives_each_row_a_version(lab: Lab) -> None:
     assert lab.state(lab.slice()) == {"b": (1, "x"), "c": (3, "y")}
 
 
-def test_a_batch_is_combined_by_rank(lab: Lab) -> None:
-    (written,) = lab.write(1, ("a", 2, "new"), ("a", 1, "old"), ("b", 1, "x"), ("b", 2, None), ("c", 1, "x"))
-    assert (written.rows, written.deletes) == (2, 1)
-    assert lab.state(lab.slice()) == {"a": (2, "new"), "c": (1, "x")}
-
-
 def test_commit_time_combines_by_ordering_inside_a_batch_only(tmp_path: Path) -> None:
     lab = Lab(tmp_path, shape(mode=COMMIT_TIME_ORDERING))
     lab.write(1, ("a", 2, "new"), ("a", 1, "old"), ("b", 9, "x"))
@@ -158,11 +152,6 @@ def test_a_broken_rule_stops_the_write_before_its_first_file(lab: Lab) -> None:
     with pytest.raises(BadInput, match="id='a', ts=1"):
         lab.jobs.write(rows_and_deletes(("a", 1, "x"), ("a", 1, "y")), WriteTask(lab.shape, instant(1)))
     assert lab.storage.list("") == []
-
-
-def test_an_empty_batch_writes_nothing(lab: Lab) -> None:
-    assert lab.jobs.write(rows_and_deletes(), WriteTask(lab.shape, instant(1))) == []
-    assert len(lab.jobs.read([], lab.shape.stored_schema)) == 0
 
 
 def test_a_foreign_file_of_the_same_name_is_left_alone(lab: Lab) -> None:
@@ -191,22 +180,6 @@ def test_compaction_keeps_commit_times_and_rewrites_the_file_name(lab: Lab) -> N
     assert set(after[FILE_NAME].to_pylist()) == {base.path}
     rest = [name for name in after.column_names if name != FILE_NAME]
     assert after.select(rest).sort_by("id").equals(before.select(rest).sort_by("id"))
-
-
-def test_tombstones_keep_a_late_update_hidden(lab: Lab) -> None:
-    lab.write(1, ("a", 1, "x"), ("b", 1, "x"))
-    lab.write(2, ("a", 5, None))
-    kept, files = lab.compact(3, lab.slice())
-    dropped, (only,) = lab.compact(4, lab.slice(), keep_tombstones=False)
-    assert [(file.rows, file.deletes, file.version) for file in files] == [(1, 0, None), (0, 1, 1)]
-    assert only.version is None
-    lab.write(5, ("a", 4, "late"))
-    late = (lab.logs[-1],)
-    assert lab.state(replace(kept, logs=late)) == {"b": (1, "x")}
-    assert lab.state(replace(dropped, logs=late)) == {"a": (4, "late"), "b": (1, "x")}
-    again, _ = lab.compact(6, replace(kept, logs=late))  # a second compaction passes them on
-    assert again.tombstones
-    assert lab.state(replace(again, logs=late)) == {"b": (1, "x")}
 
 
 def test_a_delete_without_ordering_value_is_no_tombstone(lab: Lab) -> None:
@@ -286,13 +259,6 @@ def test_a_key_that_moves_to_another_partition_is_deleted_and_inserted(tmp_path:
     rows = lab.jobs.read([task], lab.shape.changes_schema).to_pylist()
     parts = [(row["op"], *(side and side["part"] for side in (row["before"], row["after"]))) for row in rows]
     assert sorted(parts) == [("d", "p", None), ("i", None, "q")]
-
-
-def test_a_compaction_is_no_change(lab: Lab) -> None:
-    lab.write(1, ("a", 1, "x"), ("b", 1, None))
-    compacted, _ = lab.compact(2, lab.slice())
-    task = ChangesTask(lab.shape, (lab.slice(),), (compacted,))
-    assert len(lab.jobs.read([task], lab.shape.changes_schema)) == 0
 
 
 def test_integer_zero_deletes_win_by_hudis_rule_only(tmp_path: Path) -> None:

@@ -38,6 +38,8 @@ from nbcc.simulator.lockstep.control.harness import Handle, Harness
 from nbcc.simulator.lockstep.s3.server import Bucket
 from nbcc.simulator.lockstep.systems.rows import table_config
 
+from .free_tables import NoLock
+
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 
 
@@ -172,16 +174,6 @@ def test_an_entry_of_another_format_is_refused(table: Table) -> None:
     table.context.storage.put(f"{FOLDER}/{1:020d}", b'{"format": 3}\n')
     with pytest.raises(Unsupported, match="read the decision 1, but it has format 3"):
         table.upsert(rows("a"))
-
-
-class NoLock:
-    """As of writers that have all lost the lock."""
-
-    def acquire(self) -> None:
-        """Hold nothing."""
-
-    def release(self) -> None:
-        """Hold nothing."""
 
 
 def test_a_conflict_check_sees_all_that_was_decided_before_its_entry(

@@ -27,12 +27,6 @@ from tests.builders.tables import tick
 NOW = 1_700_000_000_000
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / ".hoodie").mkdir()
-    return tmp_path
-
-
 @contextmanager
 def no_space() -> Iterator[None]:
     """Files can be created in this process, and not a byte written into them, as on a full disk."""

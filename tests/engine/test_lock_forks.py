@@ -35,12 +35,6 @@ LOCKS: dict[str, Make] = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / ".hoodie").mkdir()
-    return tmp_path
-
-
 @contextmanager
 def child(target: Callable[..., None], *given: Any, context: Any = FORK) -> Iterator[Any]:
     """A process that runs `target`, ended with the block."""

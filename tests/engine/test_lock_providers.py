@@ -44,12 +44,6 @@ class Clock:
         return self.ms
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / ".hoodie").mkdir()
-    return tmp_path
-
-
 Make = Callable[[Path, Clock], Waiting]
 KINDS: dict[str, Make] = {
     "file": lambda folder, clock: HudiFileLock(folder.as_uri(), 0.0, 1, clock),

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +16,8 @@ from nbcc import Table
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import StorageError
 from nbcc.engine.storage import Entry, Listable, NotFound, Storage, object_storage, open_storage, put_own
+from nbcc.simulator.lockstep.s3.faults import Fault
+from nbcc.simulator.lockstep.s3.server import Bucket
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 
@@ -114,110 +114,58 @@ def test_an_object_that_is_gone_when_it_is_read_is_put_again(tmp_path: Path) -> 
     assert not put_own(storage, "y", b"1")
 
 
-# an object store
-
-
-class Bucket(BaseHTTPRequestHandler):
-    """Enough of S3 for conditional puts. `script`: (status to answer, is the put carried out) for the next ones."""
-
-    objects: dict[str, bytes]
-    script: list[tuple[int, bool]]
-    puts: list[str]
-
-    def do_PUT(self) -> None:
-        data = self.rfile.read(int(self.headers["Content-Length"]))
-        self.puts.append(self.path)
-        taken = self.path in self.objects and self.headers.get("If-None-Match") == "*"
-        status, done = self.script.pop(0) if self.script else (412 if taken else 200, not taken)
-        if done:
-            self.objects[self.path] = data
-        self._send(b"" if status == 200 else b"<Error><Code>Scripted</Code></Error>", status)
-
-    def do_GET(self) -> None:
-        data = self.objects.get(self.path)
-        self._send(b"<Error><Code>NoSuchKey</Code></Error>" if data is None else data, 404 if data is None else 200)
-
-    def _send(self, body: bytes, status: int) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), "ETag": '"e"'}.items():
-            self.send_header(name, value)
-        self.send_header("Last-Modified", "Thu, 01 Jan 2026 00:00:00 GMT")
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Be silent."""
-
-
-@dataclass
-class Served:
-    """A storage on a server of these few lines, and what the server does."""
-
-    storage: Storage
-    server: Any
-
-    def put(self, data: bytes, *script: tuple[int, bool]) -> bool:
-        self.server.puts.clear()
-        self.server.script[:] = script
-        return self.storage.put_if_absent("x", data)
-
-
 @pytest.fixture
-def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Served]:
+def store(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> Storage:
     monkeypatch.setattr(object_storage, "PAUSES", (0, 0, 0))
-    handler = type("Scripted", (Bucket,), {"objects": {}, "script": [], "puts": []})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    options = {
-        "endpoint": f"http://127.0.0.1:{server.server_address[1]}", "region": "r", "access_key_id": "a",
-        "secret_access_key": "b", "client_options": {"allow_http": True},
-        "retry_config": {"max_retries": 1},
-    }  # fmt: skip
-    yield Served(open_storage("s3://lake/t", options), handler)
-    server.shutdown()
-    server.server_close()
+    return open_storage("s3://lake/t", {**bucket.options, "retry_config": {"max_retries": 1}})
+
+
+FAULTS = [
+    [Fault("lose", "x")],  # done, not answered; the library's own second attempt finds it
+    [Fault("lose", "x", times=2)],  # done, and never answered
+    [Fault("drop", "x", times=2)],  # not done, and never answered
+    [Fault("conflict", "x")],  # another conditional put was under way, and did not succeed
+    [Fault("conflict", "x", times=2)],
+    [Fault("drop", "x", times=2), Fault("conflict", "x")],
+]
 
 
 @pytest.mark.parametrize("data", [b"ours", b""])
-@pytest.mark.parametrize(
-    "script",
-    [
-        [(500, True), (412, False)],  # done, not answered; the library's own second attempt finds it
-        [(500, True), (500, False)],  # done, and never answered
-        [(500, False), (500, False)],  # not done, and never answered
-        [(409, False)],  # another conditional put was under way, and did not succeed
-        [(409, False), (409, False)],
-        [(500, False), (500, False), (409, False)],
-    ],
-)
+@pytest.mark.parametrize("faults", FAULTS)
 def test_a_put_that_was_answered_wrongly_is_repeated_or_recognised(
-    served: Served, script: list[tuple[int, bool]], data: bytes
+    store: Storage, bucket: Bucket, faults: list[Fault], data: bytes
 ) -> None:
-    assert served.put(data, *script)
-    assert served.storage.get("x") == data
-    assert len(served.server.puts) <= len(script) + 1
+    bucket.faults[:] = [replace(fault) for fault in faults]
+    assert store.put_if_absent("x", data)
+    assert store.get("x") == data
+    assert not any(fault.times for fault in bucket.faults), "the faults were met"
+    assert bucket.asked("PUT", "x") <= sum(fault.times for fault in faults) + 1
 
 
-@pytest.mark.parametrize("script", [[], [(409, False)], [(500, False), (412, False)], [(500, False), (500, False)]])
-def test_an_object_of_another_writer_is_left(served: Served, script: list[tuple[int, bool]]) -> None:
-    assert served.put(b"theirs")
-    assert not served.put(b"ours", *script)
-    assert served.storage.get("x") == b"theirs"
+@pytest.mark.parametrize("faults", [[], *FAULTS[2:5]])
+def test_an_object_of_another_writer_is_left(store: Storage, bucket: Bucket, faults: list[Fault]) -> None:
+    assert store.put_if_absent("x", b"theirs")
+    bucket.faults[:] = [replace(fault) for fault in faults]
+    assert not store.put_if_absent("x", b"ours")
+    assert store.get("x") == b"theirs"
 
 
-def test_a_store_that_never_answers_is_a_typed_error(served: Served) -> None:
-    with pytest.raises(StorageError, match=r"create 'x' in the table at s3://lake/t, but the store answered: .*500"):
-        served.put(b"ours", *[(500, False)] * 20)
+def test_a_store_that_never_answers_is_a_typed_error(store: Storage, bucket: Bucket) -> None:
+    bucket.faults[:] = [Fault("slow", "x", times=1_000)]
+    with pytest.raises(StorageError, match=r"create 'x' in the table at s3://lake/t, but the store answered: .*503"):
+        store.put_if_absent("x", b"ours")
+    bucket.faults[:] = [Fault("conflict", "x", times=1_000)]
     with pytest.raises(StorageError, match="refuses to create it 3 times and holds no such object"):
-        served.put(b"ours", *[(409, False)] * 20)
+        store.put_if_absent("x", b"ours")
     with pytest.raises(NotFound):
-        served.storage.get("x")
+        store.get("x")
 
 
-def test_a_refusal_is_not_repeated(served: Served) -> None:
-    with pytest.raises(StorageError, match=r"403 Forbidden: Scripted: check the credentials"):
-        served.put(b"ours", (403, False))
-    assert len(served.server.puts) == 1
+def test_a_refusal_is_not_repeated(store: Storage, bucket: Bucket) -> None:
+    bucket.faults[:] = [Fault("forbid", "x", times=1_000)]
+    with pytest.raises(StorageError, match=r"403 Forbidden: AccessDenied: check the credentials"):
+        store.put_if_absent("x", b"ours")
+    assert bucket.asked("PUT", "x") == 1
 
 
 def test_a_time_out_on_a_put_that_was_done_is_success(monkeypatch: pytest.MonkeyPatch) -> None:

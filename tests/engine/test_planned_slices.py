@@ -22,9 +22,8 @@ from nbcc.engine.names import bucket_file_id
 from nbcc.engine.services.cleaning import Policy
 from nbcc.engine.services.collecting import MarkerPaths, leftovers
 from nbcc.engine.services.consumers import publish_progress
-from nbcc.engine.services.plan import worth_compacting, worth_log_compacting
+from nbcc.engine.services.plan import current_slices, worth_compacting, worth_log_compacting
 from nbcc.engine.services.triggers import compaction_due
-from nbcc.engine.services.upkeep import current_slices
 from nbcc.engine.timeline import Timeline, load, lsm, put_requested
 from nbcc.engine.timeline.commits import Commits
 from nbcc.engine.timeline.instant import Instant, parse_instant

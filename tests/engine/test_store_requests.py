@@ -18,7 +18,7 @@ from nbcc.engine.lock.numbered import NumberedLock
 from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.storage import ObjectStorage, open_storage, under_lease
 from nbcc.engine.storage.object_storage import PART_BYTES
-from nbcc.engine.storage.time_limit import LIMITS
+from nbcc.engine.storage.requests import LIMITS
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.cuts import CUTS, is_cut, put_cut
 from nbcc.engine.writes import decision_log

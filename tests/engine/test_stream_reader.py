@@ -41,11 +41,6 @@ def ids(reader: Any, start: dict[str, str], end: dict[str, str]) -> list[str]:
     return sorted(row["id"] for row in rows_of(reader, start, end))
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    return make_table(tmp_path)
-
-
 def put(table: Table, *names: str) -> str:
     completed = table.upsert(batch(*((name, 1, "x") for name in names))).completed
     assert completed is not None

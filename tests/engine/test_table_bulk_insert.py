@@ -15,11 +15,6 @@ from .hooked import during
 BASE = ".parquet"
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    return make_table(tmp_path)
-
-
 def shapes(table: Table) -> list[tuple[bool, int]]:
     """Of each slice, whether it has a base file, and how many logs."""
     return [(piece.base is not None, len(piece.logs)) for piece in table.file_slices()]

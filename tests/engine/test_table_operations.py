@@ -21,11 +21,6 @@ from .hooked import during, watched
 LOG = ".log."
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    return make_table(tmp_path)
-
-
 def test_rows_are_inserted_updated_and_deleted_by_ordering_value(table: Table) -> None:
     table.upsert(batch(("k1", 1, "a"), ("k2", 5, "b"), ("k3", 1, "c")))
     table.upsert(batch(("k1", 2, "new"), ("k2", 4, "stale")))

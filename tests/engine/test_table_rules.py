@@ -16,11 +16,6 @@ from tests.builders.tables import batch, keys, make_table, state, tick
 from .hooked import during, watched
 
 
-@pytest.fixture
-def table(tmp_path: Path) -> Table:
-    return make_table(tmp_path)
-
-
 def under(table: Table, **rules: Any) -> Table:
     """The table as an actor that goes by other rules."""
     return Table(replace(table.context, rules=Rules.from_mapping(rules)), table.config)

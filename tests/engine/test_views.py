@@ -13,7 +13,7 @@ CALLS = """
 from nbcc.engine.context import Context
 from nbcc.engine.files.slices import all_slices, load_slices
 from nbcc.engine.reads.tasks import slices_as_of
-from nbcc.engine.services.upkeep import current_slices
+from nbcc.engine.services.plan import current_slices
 
 
 def call(context: Context) -> None:

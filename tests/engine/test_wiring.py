@@ -191,13 +191,6 @@ def test_a_time_is_greater_than_what_the_timeline_holds() -> None:
     assert to_millis(clock.take()) == 1_000_153  # the skew of 1 ms and the millisecond of the first were waited out
 
 
-def test_a_timeline_in_the_future_is_refused_not_jumped_over() -> None:
-    clock = Time(1_000_000).clock(1)
-    with pytest.raises(Conflict, match=r"19700101001640201, is 201 ms ahead"):
-        clock.not_before(to_instant(1_000_201))
-    assert to_millis(clock.take()) == 1_000_000
-
-
 def test_a_clock_that_was_set_back_a_little_is_waited_for_a_lot_is_refused() -> None:
     time = Time(1_000_000)
     clock = time.clock(1)

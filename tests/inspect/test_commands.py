@@ -18,14 +18,9 @@ from tests.builders.commands import answer_of, nbcc_of, objects_of
 from tests.builders.tables import batch, make_table
 from tools.detection.tables import engine_table
 
-from .golden import BAD, TIMELINE, good_table, log, set_properties
+from .golden import BAD, TIMELINE, log, set_properties
 
 GALLERY = Path(__file__).parents[2] / "specs" / "traces"
-
-
-@pytest.fixture
-def good(tmp_path: Path) -> Storage:
-    return good_table(tmp_path / "t")
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,6 @@ from tests.builders.files import HUDI_TABLES, hudi_table
 from .corpus.answers import NOW, PAGE, answers_of, page, recorded
 from .corpus.kinds import KINDS
 from .corpus.tables import TABLES
-from .golden import good_table
 
 
 def broken(report: Report) -> set[str]:
@@ -57,11 +56,6 @@ def test_the_corpus_is_large_and_its_page_is_generated() -> None:
 
 
 UNPLANNED = {"plan-missing"}  # only where the inflight file of a compaction is all that ever was; see `unreadable`
-
-
-@pytest.fixture
-def good(tmp_path: Path) -> Storage:
-    return good_table(tmp_path / "t")
 
 
 def test_a_good_table_is_fine(good: Storage) -> None:

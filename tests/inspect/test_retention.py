@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 
 import fastavro
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 
 from nbcc.engine.audit import gather
 from nbcc.engine.repair import orphan_files
@@ -19,7 +17,7 @@ from nbcc.simulator.audit import validate
 from nbcc.simulator.audit.text import render
 from tests.builders.tables import tick
 
-from .golden import TIMELINE, good_table, instant, log
+from .golden import TIMELINE, instant, log
 
 HISTORY = f"{TIMELINE}/history"
 CLEAN = {
@@ -42,11 +40,6 @@ CLEAN = {
         },
     ],
 }
-
-
-@pytest.fixture
-def good(tmp_path: Path) -> Storage:
-    return good_table(tmp_path / "t")
 
 
 def cleaned(storage: Storage, retained: str, paths: list[str]) -> None:

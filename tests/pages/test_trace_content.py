@@ -13,9 +13,9 @@ from nbcc.model.mechanisms import kinds
 from nbcc.simulator.trace import Trace
 from nbcc.simulator.view.content import ContentRow, FileName, PageContent, WrongAnswer, value_at
 from nbcc.simulator.view.figure import figure
+from nbcc.simulator.view.mechanisms import SERVICES
 from nbcc.simulator.view.page import embedded, plain, render
 from nbcc.simulator.view.rows import letter
-from nbcc.simulator.view.services import SERVICES
 from nbcc.simulator.view.style import SURFACES, css_variables, hues
 from nbcc.simulator.view.svg import svg
 from nbcc.simulator.view.trace_content import content_of

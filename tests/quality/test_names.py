@@ -21,6 +21,10 @@ def test_no_more_literals_than_the_ceiling(sort: str, found: dict[str, int]) -> 
     assert found[sort] <= names.CEILINGS[sort], f"python -m tools.names lists the literals of {sort}"
 
 
+def test_no_more_class_names_of_two_modules_than_the_ceiling() -> None:
+    assert len(names.doubled_classes()) <= names.DOUBLED, "python -m tools.names lists them"
+
+
 def test_a_literal_counts_outside_its_rooms_alone(tmp_path: Path) -> None:
     places = {
         "model/mechanisms/crashes.py": 0, "simulator/lockstep/mechanisms/crashes.py": 0,

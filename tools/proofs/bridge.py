@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from nbcc.model import Model, State, Step
 from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
-from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER_STARTS_ROLLBACK
+from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER_REMOVES_INSTANT, ROLLBACKER_STARTS_ROLLBACK
 from nbcc.simulator.search.prove.lemmas.state import IDLE
 from nbcc.simulator.search.prove.system import Move, ProvedSystem
 from nbcc.simulator.search.prove.worlds import reachable
@@ -26,7 +26,7 @@ from .interpretation import instance, interpret
 
 SILENT: Final = frozenset({
     ACTOR_CRASHES, "archiver_resumes_archiving", "cleaner_starts_clean", ROLLBACKER_STARTS_ROLLBACK,
-    "rollbacker_deletes_log", "rollbacker_removes_instant",
+    "rollbacker_deletes_log", ROLLBACKER_REMOVES_INSTANT,
 })  # fmt: skip
 """Steps of the model that change no fact of the relation: a part of the work of a service."""
 PAST: Final = {

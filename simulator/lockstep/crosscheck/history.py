@@ -25,7 +25,7 @@ from ...observables import (
 )
 from ...symbols import Symbols
 from ..mechanism import CRASH, FAULT, SPARK, MappingRow
-from ..systems import CannotStep, Impossible, Operation, System
+from ..systems import CannotStep, Impossible, RunningOperation, System
 from .conditions import computed_batch, is_possible
 from .disagreement import Difference, Disagreement, first_difference
 from .mapping import MAPPING, by_action
@@ -59,7 +59,7 @@ class PlayedHistory:
         self.data: dict[int, Batch] = {}
         self._batches = batches or {}
         self._rows: Mapping[str, MappingRow] = getattr(system, "rows_by_action", None) or by_action(mapping)
-        self._running: dict[str, Operation] = {}
+        self._running: dict[str, RunningOperation] = {}
         self._started: dict[tuple[str, str], int] = {}
         self._writing: dict[str, Batch | None] = {}  # the rows of each actor's newest operation
         self._seen: dict[str, tuple[Any, ...]] = {}
@@ -179,7 +179,7 @@ class PlayedHistory:
             raise CannotStep(f"{step.actor} has no operation in progress that {step.action} could continue")
         return dict(self._running[step.actor].step(step.action, dict(step.args)))
 
-    def _start(self, step: Step, row: MappingRow, after: Any) -> Operation:
+    def _start(self, step: Step, row: MappingRow, after: Any) -> RunningOperation:
         number = self._started[step.actor, row.operation] = self._started.get((step.actor, row.operation), 0) + 1
         args: dict[str, Any] = dict(step.args)
         for argument, field in row.arguments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nbcc.model.kernel.writer import WRITER_REQUESTS_INSTANT
 from nbcc.model.machine.options import names_of
 from nbcc.model.mechanisms.clocks import Clocks
 from nbcc.model.variants.completion import Completion
@@ -14,7 +15,7 @@ LOCKSTEP = Lockstep(
             about="Times come from a clock read under the lock with a wait for skew; from one time service; from local"
                   " clocks; in seconds.",
             source="RFC-66, 'Global Monotonically Increasing Timestamp'; RFC-22, granularity of commit times",
-            model=("writer_requests_instant", "writer_takes_completion_time", "compactor_takes_completion_time"),
+            model=(WRITER_REQUESTS_INSTANT, "writer_takes_completion_time", "compactor_takes_completion_time"),
             options=(*names_of(Clocks), *names_of(Completion), "world.skew", "world.skew_beyond"),
             engine=("clock:WallClock",),
             hudi_impossible="the peer's clients run in one JVM, so that all of them read one clock",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nbcc.model.kernel.writer import WRITER_REQUESTS_INSTANT, WRITER_WRITES_LOG
 from nbcc.model.mechanisms.file_ids import FileIds
 
 from ..mechanism import Feature, Lockstep
@@ -11,7 +12,7 @@ LOCKSTEP = Lockstep(
         Feature("file-ids",
             about="The bucket fixes the file id, so that independent writers put a key into the same file group.",
             source="RFC-66, consistent file ids; RFC-22, guarantees that multiple writers do not have",
-            model=("writer_requests_instant", "writer_writes_log"), options=("file_ids",),
+            model=(WRITER_REQUESTS_INSTANT, WRITER_WRITES_LOG), options=("file_ids",),
             engine=("names:bucket_file_id",),
             hudi_impossible="Hudi has fixed ids under NBCC only; its simple bucket index begins a file group under a "
                             "random id, and its other indexes refuse NBCC",
@@ -21,7 +22,7 @@ LOCKSTEP = Lockstep(
             about="Modes, buckets and checks are options of each actor: real writers are started with their own "
                   "options.",
             source="RFC-22, concurrency modes; hoodie.write.concurrency.mode, hoodie.bucket.index.num.buckets",
-            model=("writer_requests_instant", "writer_writes_log", "writer_takes_completion_time",
+            model=(WRITER_REQUESTS_INSTANT, WRITER_WRITES_LOG, "writer_takes_completion_time",
                    "writer_publishes_instant", "cleaner_schedules_clean"),
             options=("bucket_count", "world.settings"), engine=("config.concurrency:concurrency_mode",),
             hudi_impossible="one client configuration drives all writers of the peer", mutants=("mode-of-the-table",),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nbcc.model.kernel.compactor import COMPACTOR_RESUMES_PLAN, COMPACTOR_STARTS_PLAN, COMPACTOR_WRITES_BASE
 from nbcc.model.mechanisms.foreign_services import ForeignServices
 
 from ..mechanism import Feature, Lockstep, Picture
@@ -12,7 +13,7 @@ LOCKSTEP = Lockstep(
             about="A compaction or clean without nbcc's mark: its file groups are merged by Hudi's rules, and inspect "
                   "and validate report it.",
             source="docs/contract.md, Assumptions: the table services that run on the table are nbcc's",
-            model=("compactor_starts_plan", "compactor_resumes_plan", "compactor_writes_base",
+            model=(COMPACTOR_STARTS_PLAN, COMPACTOR_RESUMES_PLAN, COMPACTOR_WRITES_BASE,
                    "compactor_publishes_instant"),
             engine=("audit.foreign_services:foreign_services", "reads.tasks:group_rules"),
             hudi=("plan", "compact", "commit_compaction"),

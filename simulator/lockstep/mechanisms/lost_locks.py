@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.mechanisms.crashes import LOCK_EXPIRES
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 
 from ..mechanism import FAULT, Feature, Lockstep, MappingRow, Runs, impossible
@@ -31,7 +32,7 @@ LOCKSTEP = Lockstep(
                   "files, ZooKeeper.",
             source="RFC-22, concurrency control, options 1 and 2; RFC-91, storage-based lock provider; "
                    "docs/hudi-format.md, Locks",
-            model=("compactor_takes_lock", "lock_expires", "lock_is_lost"),
+            model=("compactor_takes_lock", LOCK_EXPIRES, "lock_is_lost"),
             options=("world.lock_losses", "world.crashes"),
             engine=("lock.providers:lock_of", "lock.storage_lock:StorageLock", "lock.numbered:NumberedLock"),
             hudi=("hold", "give_back"), mutants=("lease-is-not-checked", "existing-object-is-ones-own"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from nbcc.model.kernel.writer import WRITER_WRITES_LOG
 from nbcc.model.mechanisms.partial_updates import PartialUpdates
 
 from ..mechanism import Feature, Lockstep
@@ -14,7 +15,7 @@ LOCKSTEP = Lockstep(
             about="Each stream sets some columns; each column has the value of the highest write that set it, above "
                   "the greatest delete.",
             source="Blog, wide-table joins; RFC-66, partial table schema fields; docs/contract.md, SNAP",
-            model=("writer_writes_log",),
+            model=(WRITER_WRITES_LOG,),
             engine=("data.partial:merge_columns", "data.partial:split", "data.partial:contributing",
                     "data.partial:in_window", "writes.batch:columns_to_set"),
             hudi_impossible="its client writes whole rows; partial ones come from MERGE INTO of Spark SQL only. How "

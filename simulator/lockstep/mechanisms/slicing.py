@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from nbcc.model.kernel.compactor import COMPACTOR_SCHEDULES_PLAN
+from nbcc.model.kernel.writer import WRITER_WRITES_LOG
 from nbcc.model.machine.options import names_of
 from nbcc.model.variants.order import Order
 from nbcc.model.variants.slicing import Slicing
@@ -15,7 +17,7 @@ LOCKSTEP = Lockstep(
         Feature("file-slicing",
             about="A log belongs to the slice of the greatest barrier at or before its completion; a pending plan is a"
                   " barrier, too.",
-            source="RFC-66, new file slicing", model=("writer_writes_log", "compactor_schedules_plan"),
+            source="RFC-66, new file slicing", model=(WRITER_WRITES_LOG, COMPACTOR_SCHEDULES_PLAN),
             options=("slicing", "barriers", *names_of(Order), "first_slice"),
             engine=("file_slices", "files.slices:slice_time"), hudi=("data", "plan"),
             mutants=("log-by-requested-time", "base-file-at-its-completion", "logs-scanned-backwards",

@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "slow", "drop", "expire"]
+Kind = Literal["refuse", "lose", "stall", "conflict", "fail", "forbid", "slow", "drop", "expire"]
 
 
 class Stored(NamedTuple):
@@ -43,8 +43,8 @@ class Fault:
     With the kinds `refuse`, `lose` and `stall`, the server executes the request, but the client does not learn this.
     With `refuse`, the server answers 412, as if the request's precondition had failed. With `lose`, the server closes
     the connection without an answer. With `stall`, the server answers after `Bucket.stall_seconds`, so that the client
-    times out. With the kinds `conflict` (answer 409), `fail` (400), `slow` (503 SlowDown), `expire` (400 ExpiredToken)
-    and `drop` (no answer, connection closed), the server does not execute the request.
+    times out. With the kinds `conflict` (answer 409), `fail` (400), `forbid` (403), `slow` (503 SlowDown), `expire`
+    (400 ExpiredToken) and `drop` (no answer, connection closed), the server does not execute the request.
 
     The fault affects only keys that end with `end`. If `pattern` is True, `end` is a regular expression that must match
     somewhere in the key.

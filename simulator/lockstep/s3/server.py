@@ -25,6 +25,7 @@ from .faults import Fault, Meeting, Request, Stored
 _CODES: Final = {
     "conflict": (409, "ConditionalRequestConflict"),
     "fail": (400, "InvalidRequest"),
+    "forbid": (403, "AccessDenied"),
     "slow": (503, "SlowDown"),
     "expire": (400, "ExpiredToken"),
     "refuse": (412, "PreconditionFailed"),
@@ -236,7 +237,7 @@ class _Handler(BaseHTTPRequestHandler):
         for meeting in joined:
             meeting.wait()
         self._fault = self._request.fault = self.bucket.fault(self._request)
-        if self._fault not in ("conflict", "fail", "slow", "drop"):
+        if self._fault in ("", "refuse", "lose", "stall"):
             return False
         self._send(200)
         return True

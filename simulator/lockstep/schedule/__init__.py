@@ -4,14 +4,11 @@ schedule.
 
 from __future__ import annotations
 
-from .atomic_phases import AtomicPhases
-from .delayed_publication import DelayedPublication
-from .limited import Limited
 from .pct import Pct
 from .protocol import Choose, Schedule
 from .random import Random
 from .replay import Replay, no_choice
-from .swarm import Swarm
+from .wrappers import AtomicPhases, DelayedPublication, Limited, Swarm
 
 __all__ = [
     "AtomicPhases",

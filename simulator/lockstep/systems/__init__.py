@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .protocol import CannotStep, Impossible, Operation, System
+from .protocol import CannotStep, Impossible, RunningOperation, System
 
-__all__ = ["CannotStep", "Impossible", "Operation", "System"]
+__all__ = ["CannotStep", "Impossible", "RunningOperation", "System"]

@@ -19,7 +19,7 @@ class Impossible(CannotStep):
     """
 
 
-class Operation(Protocol):
+class RunningOperation(Protocol):
     """One operation of one actor, in progress on a system under test."""
 
     def step(self, action: str, args: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -50,7 +50,7 @@ class System(Protocol):
 
     name: str
 
-    def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> Operation:
+    def start(self, actor: str, operation: str, args: Mapping[str, Any]) -> RunningOperation:
         """Prepare an operation of an actor, without any visible access to the table."""
         ...
 

@@ -28,9 +28,9 @@ from nbcc.model.protocol import choices, documented
 from nbcc.model.rules import Rules
 
 from ... import specs
+from ...lockstep.accepted import breaks
 from ...lockstep.crosscheck.mapping import MAPPING, by_action
 from ...lockstep.explain import LINKS
-from ...lockstep.shortest import breaks
 from .engine_functions import engine_functions
 
 RUNS: Final = "runs"

@@ -1,16 +1,18 @@
-"""The promises that a protocol breaks, and the steps of shortest runs, as the accepted matrix states them."""
+"""What the accepted matrix states: the promises that a protocol breaks, the steps of shortest runs, and the verdicts on
+Apache Hudi, with the findings about it.
+"""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import specs
 from ..search.verdicts.bound import bound_of, sentence
 from ..search.verdicts.data import load
 from ..search.verdicts.judge import worlds_of
 from ..trace import Trace
-from . import minimal_examples
+from . import findings, minimal_examples
 
 
 @cache
@@ -47,3 +49,33 @@ def example(protocol: str, promise: str) -> Trace | None:
             if trace is not None and len(trace.steps) == cell["steps"]:
                 return trace
     return None
+
+
+class HudiVerdict(NamedTuple):
+    """The verdict on one promise: that of the search, unless findings show that Hudi breaks the promise.
+
+    `steps` is the length of a shortest run that breaks it in a search; 0 if no search breaks it. `findings` names the
+    findings that show the promise broken, if only they do.
+    """
+
+    verdict: str
+    steps: int = 0
+    findings: tuple[str, ...] = ()
+
+
+def promises_of(row: str) -> dict[str, HudiVerdict]:
+    """Return the verdict on each promise for a row of the matrix.
+
+    A promise that no search breaks, and a finding does, is VIOLATED if the finding is about this row, and UNDETERMINED
+    if it is about the protocol of Hudi that the row extends.
+    """
+    system = next((each for each in specs.ancestors(row) if findings.is_system(each)), row)
+    shown = findings.shown_broken(system) if findings.is_system(system) else {}
+    found = {}
+    for promise, cell in load("quick")["protocols"][row]["promises"].items():
+        names = tuple(each.name for each in shown.get(promise, ()))
+        if names and cell["verdict"] != "VIOLATED":
+            found[promise] = HudiVerdict("VIOLATED" if system == row else "UNDETERMINED", 0, names)
+        else:
+            found[promise] = HudiVerdict(cell["verdict"], cell.get("steps", 0))
+    return found
