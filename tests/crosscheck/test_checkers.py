@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tools.processes.checkers import CHECKERS, Chronicle, Published, Read, Write, judge
-from tools.processes.checkers.history import HOT
+from tools.processes.checkers import CHECKERS, HOT, Chronicle, Published, Read, Write, judge
 
 KEPT = Chronicle(
     writes=(Write("a", 2, 1, began=10, acked=20), Write("b", 1, 2, began=15, acked=30), Write("x", 3, 3, began=40)),

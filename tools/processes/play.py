@@ -23,8 +23,7 @@ from nbcc.engine.timeline import Instant, completion_of
 from nbcc.engine.writes.idempotency import EXTRA
 from nbcc.simulator.interrupts import deferred
 from nbcc.simulator.lockstep.s3.server import s3_server
-from tools.processes.checkers import Chronicle, Published, judge
-from tools.processes.checkers.history import batches_in
+from tools.processes.checkers import Chronicle, Published, batches_in, judge
 
 from .notes import Notes, beats, interrupted, lines, reads_of, writes_of
 from .report import Report

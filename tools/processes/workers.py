@@ -17,7 +17,7 @@ from nbcc.engine.errors import Conflict
 from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
-from tools.processes.checkers.history import HOT, key_of
+from tools.processes.checkers import HOT, key_of
 
 from .notes import Notes, unanswered
 
