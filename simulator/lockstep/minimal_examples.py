@@ -167,7 +167,7 @@ def breaking(world: World, protocol: Protocol, promise: str) -> Trace | None:
     holds.
     """
     model = Model(world, protocol)
-    found = explore(model, [PROMISES[promise]]).promises[promise].trace
+    found = explore(model, [PROMISES[promise]], until_all_broken=True).promises[promise].trace
     return None if found is None else counterexample(model, found, promise, FOUND_BY)
 
 
@@ -219,7 +219,7 @@ def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model
     for model in copy(_models(tuple(extensions.files()))):
         if not can(model):
             continue
-        found = explore(model, [never]).promises[never.name].trace
+        found = explore(model, [never], until_all_broken=True).promises[never.name].trace
         if found is not None:
             return _trace(model, found, title)
     return None

@@ -70,7 +70,8 @@ def hidden_inputs(model: Model, before: State | None, step: Step | None, after: 
 def hidden() -> Trace:
     """The shortest run to such a state."""
     model = Model(specs.world("state_checkpoints_log_compaction"))
-    steps = explore(model, [replace(SAME, holds=hidden_inputs)]).promises["SAME"].trace
+    reached = explore(model, [replace(SAME, holds=hidden_inputs)], until_all_broken=True)
+    steps = reached.promises["SAME"].trace
     return Trace(world=model.world, protocol=model.protocol, steps=steps, batches=witness(model, steps))
 
 

@@ -142,14 +142,14 @@ SENTENCES = {
 def test_what_a_broken_promise_says(world: str, field: str, value: str) -> None:
     model = Model(specs.world(world), Protocol.from_mapping({field: value}))
     expected = SENTENCES[world, field, value]
-    found = explore(model, [PROMISES[name] for name in expected]).promises
+    found = explore(model, [PROMISES[name] for name in expected], until_all_broken=True).promises
 
     assert {name: each.because for name, each in found.items()} == expected
 
 
 def test_bounded_says_who_fails_how_often() -> None:
     world, mutant = specs.world("free_compaction"), "announcements-decided-alone"
-    found = SearchJob(world=world, mutant=mutant, promises=("BOUNDED",)).run().promises["BOUNDED"]
+    found = SearchJob(world=world, mutant=mutant, promises=("BOUNDED",)).run(until_all_broken=True).promises["BOUNDED"]
     assert found.because == "w2 is alive, and failed 3 times to create an entry after its announcement"
 
 

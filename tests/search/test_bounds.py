@@ -44,7 +44,7 @@ def test_a_service_that_leaves_or_adds_without_a_bound_is_refused(case: str, red
     assert explore(Model(world), [BOUND], reduce=reduced).promises["BOUND"].verdict is Verdict.HOLDS
     mutant = replace(mutants.load("write-waits-for-compaction"), replace=function, with_=with_)
     with mutants.applied(mutant):
-        judged = explore(Model(world), [BOUND], reduce=reduced).promises["BOUND"]
+        judged = explore(Model(world), [BOUND], reduce=reduced, until_all_broken=True).promises["BOUND"]
     assert (judged.verdict, judged.because) == (Verdict.VIOLATED, because)
 
 

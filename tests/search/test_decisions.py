@@ -70,7 +70,7 @@ def test_what_a_dead_service_has_decided_is_published_by_another(world: str, kin
 
 def test_by_the_lock_alone_a_write_is_committed_and_rolled_back() -> None:
     world = specs.world("lost_lock_rollback").replace(actors={"writer": 1, "rollbacker": 1})
-    found = explore(Model(world), [PROMISES["REC"]]).promises["REC"]
+    found = explore(Model(world), [PROMISES["REC"]], until_all_broken=True).promises["REC"]
     assert found.steps == 10
     assert "is completed, and a rollback of it is on the timeline" in str(found.because)
     assert explore(Model(world, Protocol(decision="log")), [PROMISES["REC"]]).promises["REC"].verdict is Verdict.HOLDS
@@ -99,7 +99,7 @@ def test_a_fence_keeps_late_puts_out_and_not_late_times() -> None:
 
 def test_what_a_fence_refuses_is_a_live_write() -> None:
     model = Model(LOST, Protocol(fencing="storage"))
-    trace = explore(model, [PROMISES["FREE"]]).promises["FREE"].trace
+    trace = explore(model, [PROMISES["FREE"]], until_all_broken=True).promises["FREE"].trace
     assert trace is not None
     assert [step.action for step in trace][-1] == "writer_publishes_instant"
     assert "lock_is_lost" in [step.action for step in trace]

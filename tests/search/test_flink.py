@@ -49,13 +49,15 @@ def test_metadata_of_an_aborted_checkpoint_is_committed_besides_the_new() -> Non
     world = World(**JOB, job_manager_deaths=1, task_manager_deaths=1)
     promise = replace(PROMISES["ONCE"], holds=twice)
     for restored, verdict in (("none", "VIOLATED"), ("of_checkpoint", "HOLDS")):
-        found = explore(Model(world, Protocol(restored_id=restored)), [promise]).promises["ONCE"]
+        model = Model(world, Protocol(restored_id=restored))
+        found = explore(model, [promise], until_all_broken=True).promises["ONCE"]
         assert found.verdict == verdict
         assert found.trace is None or len(found.trace) == 29
 
 
 def searched(world: dict[str, object], protocol: dict[str, str], name: str) -> object:
-    return explore(Model(World(**world), Protocol(**protocol)), [PROMISES[name]]).promises[name]
+    model = Model(World(**world), Protocol(**protocol))
+    return explore(model, [PROMISES[name]], until_all_broken=True).promises[name]
 
 
 @pytest.mark.parametrize("world", sorted({mutants.load(name).world for name in MUTANTS}))

@@ -78,6 +78,16 @@ def test_several_promises_in_one_search_each_with_a_shortest_counterexample() ->
     assert result.promises["SLOW"].trace == (Tick("a1", "actor_counts"),)
 
 
+@pytest.mark.parametrize(("promises", "most"), [([BELOW, SLOW], 12), ([BELOW, SLOW, FINE], 64)])
+def test_a_search_may_stop_when_every_promise_is_violated(promises: list[Rule], most: int) -> None:
+    whole, part = explore(Counters(7), promises), explore(Counters(7), promises, until_all_broken=True)
+
+    assert part.promises == whole.promises
+    assert part.stopped is None
+    assert part.distinct <= most
+    assert (part.distinct == whole.distinct) == (FINE in promises)
+
+
 def test_a_promise_that_was_never_put_to_the_test_is_undetermined() -> None:
     found = explore(Counters(1), [NEVER]).promises["NEVER"]
 

@@ -59,7 +59,7 @@ def searched(name: str, world: str, promise: str, *, reduced: bool) -> Result:
     under = Protocol.from_mapping({**mutants.load(name).protocol})
     job = SearchJob(world=world, protocol=under, promises=(promise,), reduce=reduced)
     assert job.run().promises[promise].verdict is Verdict.HOLDS
-    return replace(job, mutant=name).run()
+    return replace(job, mutant=name).run(until_all_broken=True)
 
 
 @pytest.mark.parametrize("reduced", [False, True])

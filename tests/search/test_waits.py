@@ -42,7 +42,7 @@ def test_a_mutant_is_refused_with_and_without_reductions(name: str, reduced: boo
     world, steps, because = REFUSED[name]
     with mutants.applied(mutants.load(name)):
         model = Model(world)
-        found = explore(model, [WAIT], reduce=reduced).promises["WAIT"]
+        found = explore(model, [WAIT], reduce=reduced, until_all_broken=True).promises["WAIT"]
         assert (found.verdict, found.steps) == (Verdict.VIOLATED, steps)
         assert found.because in (because, because.replace("w1", "w2"))
         state = model.initial

@@ -60,7 +60,7 @@ def _searched(entry: Entry) -> Trace:
         run_of_order = _answer_cells(entry, _Run(model, tuple(steps_in(model, entry.order))))
         return run_of_order if entry.keeps else _visible(model, run_of_order)
     if entry.find == BROKEN:
-        path = explore(model, [PROMISES[entry.promise]]).promises[entry.promise].trace
+        path = explore(model, [PROMISES[entry.promise]], until_all_broken=True).promises[entry.promise].trace
         if path is None:
             raise NotFound(f"{entry.name}: no interleaving breaks {entry.promise}")
         candidate = replace(counterexample(model, path, entry.promise, COMMAND), title=entry.title)
@@ -71,7 +71,7 @@ def _searched(entry: Entry) -> Trace:
         return "reached" if goal(model, after) else None
 
     never = Never("state", reached)
-    path = explore(model, [never]).promises[never.name].trace
+    path = explore(model, [never], until_all_broken=True).promises[never.name].trace
     if path is None:
         raise NotFound(f"{entry.name}: no run reaches {entry.find}")
     return _answer_cells(entry, _Run(model, fewest_switches(model, path, reached) or tuple(path)))

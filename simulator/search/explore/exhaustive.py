@@ -36,6 +36,7 @@ def explore(
     memory: float | None = None,
     reduce: bool = False,
     coverage: bool = False,
+    until_all_broken: bool = False,
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
@@ -52,7 +53,9 @@ def explore(
         actor's next visible step. A system without declared transitions is not reduced. For each violated promise, a
         second search finds a shortest counterexample. If `certify` refutes the symmetry, the search is repeated without
         reduction. `coverage`: True to record which actions were possible, and which guards were never the only reason
-        why an action was impossible. `checkpoint`: A file from which an interrupted search continues.
+        why an action was impossible. `until_all_broken`: True to stop when every promise is violated. The
+        counterexamples are the same; the counts are those of a part. `checkpoint`: A file from which an interrupted
+        search continues.
         `progress`: A function that is called periodically with four numbers: distinct states, generated states, the
             depth, and the frontier size.
     """
@@ -60,6 +63,7 @@ def explore(
     file = Checkpoint(checkpoint, system, watched, reduce) if checkpoint else None
     space = Reduced(system, watched) if reduce and isinstance(system, TransitionSystem) else Space(system)
     search = Search(space, Watchers(system, watched), Bounds(max_states, max_depth, memory), progress)
+    search.until_all_broken = until_all_broken
     began = time.perf_counter()
     if file:
         file.resume(search)
@@ -70,7 +74,7 @@ def explore(
         file.remove()
     if why:
         again = partial(explore, system, promises, canary=canary, coverage=coverage, progress=progress)
-        whole = again(max_states=max_states, max_depth=max_depth, memory=memory)
+        whole = again(until_all_broken=until_all_broken, max_states=max_states, max_depth=max_depth, memory=memory)
         return replace(whole, reductions=(f"searched again without reduction: {why}",))
     found = search.verdicts(len(promises), stopped, canary)
     if space.fused:
