@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +13,17 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from nbcc.simulator.search.explore import memory
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 MEMORY = Path("/dev/shm")  # a folder in memory, where the system has one
 ROOM = 1 << 30  # bytes; the files of a test are deleted when it has passed
+
+GROWTH = 256 << 20  # bytes by which a process may grow between two garbage collections
+after_collection = [0]
+"""The memory that this process held after each garbage collection."""
 
 NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 
@@ -45,15 +53,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests on the shared session stay in one worker, so that a run starts it once; those that start Spark themselves
-    come one after the other as well, maybe concurrently with them. Other tests of one file stay together, too: what its
-    fixtures and caches hold is computed once. Nightly tests wait for `make nightly`."""
+    or need nbcc installed come one after the other as well, maybe concurrently with them. Other tests of one file stay
+    together, too: what its fixtures and caches hold is computed once. Nightly tests wait for `make nightly`."""
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
-        if "spark" in getattr(item, "fixturenames", ()):
+        fixtures = getattr(item, "fixturenames", ())
+        if "spark" in fixtures:
             item.add_marker(pytest.mark.spark)
             item.add_marker(pytest.mark.xdist_group("spark"))
-        elif item.get_closest_marker("spark"):
+        elif item.get_closest_marker("spark") or "installed" in fixtures:
             item.add_marker(pytest.mark.xdist_group("own session"))
         elif not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
@@ -61,6 +70,31 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if dropped:
         config.hook.pytest_deselected(items=dropped)
         items[:] = kept
+    if getattr(config.option, "loadgroup", False):
+        _longest_first(items)
+
+
+def _longest_first(items: list[pytest.Item]) -> None:
+    """Sort the groups of tests: a long one that begins last would leave the other workers idle. Those that start Spark
+    take longest for their number of tests."""
+    groups = {item: next(item.iter_markers("xdist_group")).args[0] for item in items}
+    sizes = Counter(groups.values())
+    items.sort(key=lambda item: (groups[item] not in ("own session", "spark"), -sizes[groups[item]], groups[item]))
+
+
+def pytest_collection_finish() -> None:
+    """Collect garbage between tests only: each collection within a test would traverse the values of a search."""
+    if gc.isenabled():  # a test of mutants runs pytest in this process
+        gc.freeze()  # what was collected and imported lives as long as the process
+        gc.disable()
+
+
+def pytest_runtest_logfinish() -> None:
+    """Collect the garbage of the tests since the last collection, if it has become much."""
+    if memory.held() > after_collection[-1] + GROWTH:
+        gc.collect()
+        gc.freeze()  # what is left are caches
+        after_collection.append(memory.held())
 
 
 @pytest.fixture(scope="session")

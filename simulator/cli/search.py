@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +13,7 @@ import click
 
 from nbcc.simulator.search.explore import Result, explore
 from nbcc.simulator.search.explore.checkpoint import NotACheckpoint
+from nbcc.simulator.search.explore.memory import without_gc
 
 from .command import users_words
 
@@ -50,7 +50,8 @@ def search(
         system = job.system()
         asked, canary = promises_of(system, promises)
     bounds: dict[str, Any] = {"max_states": max_states, "memory": memory, "coverage": True}
-    gc.disable()  # the process ends after this search; collections of its many objects would only cost time
+    # The process ends after this command; collections of the many objects of the search would only cost time.
+    click.get_current_context().with_resource(without_gc())
     with progress_on_stderr(f"exploring {world} under {protocol}") as tick:
         try:
             result = explore(

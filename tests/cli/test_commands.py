@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import sys
@@ -44,6 +45,16 @@ def nbcc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         return Ran(int(code), *capsys.readouterr())
 
     return command
+
+
+def test_a_search_leaves_the_garbage_collector_as_it_was(nbcc: Cli) -> None:
+    """A process may run further commands; without collections the memory of each search would stay."""
+    gc.enable()
+    try:
+        assert nbcc("explore demo --promise SNAP").code == 0
+        assert gc.isenabled()
+    finally:
+        gc.disable()  # as in every test (tests/conftest.py)
 
 
 def test_explore_says_what_holds_and_how_far_it_looked(nbcc: Cli) -> None:
