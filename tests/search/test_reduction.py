@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import chain, permutations, product
 from typing import Any
 
@@ -58,11 +59,16 @@ def verdicts_of(result: Result) -> dict[str, Any]:
     return {name: (found.verdict, found.steps) for name, found in result.promises.items()}
 
 
+@cache
+def reduced(world: str, protocol: str) -> Result:
+    return explore(model_of(world, protocol), EVERY, canary=CANARY, reduce=True)
+
+
 @pytest.mark.parametrize(("world", "protocol"), CASES)
 def test_verdicts_lengths_and_sizes_are_the_same(world: str, protocol: str) -> None:
     model = model_of(world, protocol)
     whole = explore(model, EVERY, canary=CANARY)
-    less = explore(model_of(world, protocol), EVERY, canary=CANARY, reduce=True)
+    less = reduced(world, protocol)
 
     assert verdicts_of(less) == verdicts_of(whole)
     assert (less.stands_for or less.distinct) == whole.distinct
@@ -115,7 +121,7 @@ def dead_ends(space: Space, state: State) -> list[State]:
 @pytest.mark.parametrize(("world", "protocol"), CASES)
 def test_a_counterexample_of_a_reduced_search_is_a_run(world: str, protocol: str) -> None:
     model = model_of(world, protocol)
-    for name, found in explore(model, EVERY, reduce=True).promises.items():
+    for name, found in reduced(world, protocol).promises.items():
         if found.trace is not None:
             before = after = model.initial
             for step in found.trace:
