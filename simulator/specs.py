@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
@@ -152,8 +153,12 @@ def _folder(kind: str) -> Traversable:
 
 
 def _names(kind: str) -> tuple[str, ...]:
-    own = (e.name[: -len(".toml")] for e in _folder(kind).iterdir() if e.name.endswith(".toml"))
-    return tuple(sorted({*own, *extensions.files_of(kind)}))
+    return tuple(sorted({*_own_names(kind), *extensions.files_of(kind)}))
+
+
+@cache  # listing the folder of an installed package takes longer than reading a file in it
+def _own_names(kind: str) -> tuple[str, ...]:
+    return tuple(e.name[: -len(".toml")] for e in _folder(kind).iterdir() if e.name.endswith(".toml"))
 
 
 def _short(name: str) -> str:
