@@ -36,12 +36,15 @@ $(READY): requirements.lock build-requirements.lock pyproject.toml
 demo: $(READY)  ## the tour: two writers, a compactor, a lost row and why, on real Spark
 	@$(BIN)/nbcc demo
 
+# Three workers on two cores: while one waits for a lock, a process or Spark, the others use both. tests/conftest.py sorts.
+WORKERS := --numprocesses 3 --dist loadgroup --no-loadscope-reorder
+
 test: lint  ## what CI runs: ruff, mypy, import-linter, pytest
-	@$(BIN)/python -m pytest --numprocesses 2 --dist loadgroup --durations 10
+	@$(BIN)/python -m pytest $(WORKERS) --durations 10
 
 lint: $(READY)  ## the checks that run nothing
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy --package nbcc --package pyspark_nbcc --package benchmarks --package tools --package examples
+	@$(BIN)/mypy --num-workers 2 --package nbcc --package pyspark_nbcc --package benchmarks --package tools --package examples
 	@$(BIN)/lint-imports
 
 # Apache Hudi's Spark bundle needs another PySpark than nbcc: an environment of its own, asked through a pipe.
