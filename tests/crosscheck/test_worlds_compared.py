@@ -74,7 +74,7 @@ def test_the_search_finds_that_the_slow_writer_may_give_up_without_any_failure(m
         return "w3 gave up" if done and not any(entry.actor == "w3" for entry in published) else None
 
     never = Never("state", gave_up)
-    found = explore(model, [never], reduce=False).promises[never.name]
+    found = explore(model, [never], until_all_broken=True).promises[never.name]
     assert (found.verdict is Verdict.VIOLATED) == can
 
 
