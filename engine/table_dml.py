@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pyarrow as pa
 
 from .actions import as_of, upsert
-from .actions.newest_state import state_of
+from .actions.newest_state import Condition, rows_at, state_of
 from .arguments import texts
 from .config.summary import summary
 from .data.jobs import InProcessJobs, PlannedReads, run_parts
@@ -103,9 +103,9 @@ class TableDml(TableReads):
         without_spark = isinstance(self.context.jobs, InProcessJobs)
         return self.config.schema if without_spark else to_spark(self.config.schema)
 
-    def count(self, where: Where | None = None) -> int:
-        """Return the number of rows that match `where` (default: all rows) in the newest state."""
-        rows = self.snapshot(self.config.record_key[:1], where=where)
+    def count(self, where: Condition = None) -> int:
+        """Return the number of rows that match `where` (default: all rows) in the newest settled state."""
+        rows = rows_at(self.context, self.config, state_of(self.context), self.config.record_key[:1], where)
         return len(rows) if isinstance(rows, pa.Table) else int(rows.count())
 
     def history(self, limit: int | None = None) -> tuple[HistoryEntry, ...]:

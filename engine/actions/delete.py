@@ -10,13 +10,12 @@ from typing import Any
 from ..config import TableConfig
 from ..context import Context
 from ..errors import BadInput
-from ..reads.selection import Where
 from ..timeline import Instant
 from ..writes.batch import as_deletes
 from ..writes.conflicts import NO_READS, ReadSet
 from ..writes.data_write import write
 from ..writes.idempotency import Batch, check_batch_id
-from .newest_state import rows_at, state_of
+from .newest_state import Condition, rows_at, state_of
 
 
 def run(
@@ -24,14 +23,14 @@ def run(
     config: TableConfig,
     keys: Any = None,
     *,
-    where: Where | None = None,
+    where: Condition = None,
     retries: int = 0,
     batch_id: str | None = None,
     replay_difference: str = "refuse",
 ) -> Instant:
     """Delete the rows with the given `keys` (key, partition and ordering columns), except rows with a greater
     ordering value; or the rows that match `where` in the newest settled state T. `retries`, `batch_id` and
-    `replay_difference` have the same meaning as in `upsert`, `where` the same as in `snapshot`.
+    `replay_difference` have the same meaning as in `upsert`, `where` the same as in `update`.
 
     With `where`, an optimistic writer raises `Conflict` if another write has completed since T. A non-blocking writer
     deletes blindly: a row that begins to match after T stays, and so does one whose ordering value has grown since T.

@@ -9,11 +9,10 @@ import pyarrow as pa
 
 from ..config import TableConfig
 from ..context import Context
-from ..reads.selection import Where
 from ..timeline import Instant
 from ..writes.values import check_names, computed, spark_column
 from . import upsert
-from .newest_state import is_empty, rows_at, state_of
+from .newest_state import Condition, is_empty, rows_at, state_of
 
 ASKED = "set the column"
 
@@ -22,7 +21,7 @@ def run(
     context: Context,
     config: TableConfig,
     set: Mapping[str, Any],
-    where: Where | None = None,
+    where: Condition = None,
     *,
     partitions: Collection[str] | None = None,
 ) -> Instant | None:
@@ -30,7 +29,8 @@ def run(
     if no row matches.
 
     A value of `set` is a constant, or an expression over the table's columns: a pyarrow expression without Spark, a
-    Column with Spark. `where` and `partitions` have the same meaning as in `snapshot`. In a table with partial updates,
+    Column with Spark. `where` and `partitions` have the same meaning as in `snapshot`; with Spark, `where` may also be
+    a Column or a text of SQL. In a table with partial updates,
     only the given columns are written. The ordering value of a row stays unless `set` names it.
 
     An optimistic writer raises `Conflict` if another write to a partition that it has read has completed since T. A

@@ -37,6 +37,12 @@ def test_verbs_and_a_view(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="a row of the table matches several rows of the source"):
         table.merge(source.union(source)).when_matched_update().execute()
     table.delete(where=[("id", "=", "d")])
+    table.upsert(spark.createDataFrame([("f", 1, 1.0), ("g", 1, 2.0), ("h", 1, 3.0)], COLUMNS))
+    assert (table.count("ts = 1 AND fare > 1"), table.count(col("ts") == 1)) == (3, 4)
+    table.update({"fare": 9.0}, where=col("id") == "g")
+    table.delete(where="ts = 1 AND fare < 9 AND id > 'd'")
+    assert fares(table) == {"a": 6.0, "c": 30.0, "g": 9.0}
+    table.delete(where="id = 'g'")
     assert (table.count(), table.schema.simpleString()) == (2, "struct<id:string,ts:bigint,fare:double>")
     sql_view(spark, "trips", str(tmp_path / "t"))
     assert spark.sql("SELECT sum(fare) FROM trips").collect() == [(36.0,)]
