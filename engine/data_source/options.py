@@ -69,6 +69,7 @@ SERVICES: Final = (*(option.name for option in INLINE), *ALIASES)
 ELSEWHERE: Final[Mapping[str, str]] = {
     "timestampasof": f"use {AS_OF} with a completion time",
     "versionasof": f"states of a table have no numbers; use {AS_OF} with a completion time",
+    "paths": "a read has one table: union the DataFrames of several",
     "as.of.timestamp": f"use {AS_OF} with a completion time",
     "compaction.schedule.enabled": "that is Flink's name; use hoodie.compact.schedule.inline",
     "compaction.async.enabled": "that is Flink's name; use hoodie.compact.inline, or run `nbcc serve`",
@@ -309,4 +310,6 @@ def path_of(options: Mapping[str, str], verb: str) -> str:
         example = 'spark.read.format("nbcc").load(path)' if verb == "read" else 'df.write.format("nbcc").save(path)'
         exists = "no path is given, and Spark passes none for a table that CREATE TABLE or saveAsTable made"
         raise BadInput(f"{verb} a table", exists, f"use nbcc.sql_view(spark, name, path), or name the path: {example}")
+    if "*" in options[PATH]:
+        raise BadInput(f"{verb} the table {options[PATH]}", "the path is a pattern", "give the folder of one table")
     return options[PATH]

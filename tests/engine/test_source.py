@@ -175,6 +175,15 @@ def test_the_option_of_another_format_is_answered_with_ours(option: str) -> None
         read_options({"path": "t", option: "2026-01-01"})
 
 
+@pytest.mark.parametrize(
+    ("options", "remedy"),
+    [({"path": "lake/*"}, "is a pattern: give the folder of one"), ({"paths": '["a", "b"]'}, "a read has one table")],
+)
+def test_a_read_of_several_tables_is_answered(options: dict[str, str], remedy: str) -> None:
+    with pytest.raises(BadInput, match=remedy):
+        read_options(options)
+
+
 def test_storage_options_travel_with_a_read_and_a_write() -> None:
     given = {"path": "t", "storage.durable": "false", "Storage.Region": "r"}
     assert read_options(given).storage == write_options(given).storage == {"durable": "false", "Region": "r"}
