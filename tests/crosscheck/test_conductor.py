@@ -114,9 +114,30 @@ def test_a_silent_actor_is_reported_with_its_stack() -> None:
         gate.wait()
 
     task = harness.start("w1", hangs_here).task
-    with pytest.raises(ActorSilent, match=r"(?s)w1 was silent for 0.05 s \(last call: clock.take\).*hangs_here"):
+    with pytest.raises(ActorSilent, match=r"(?s)silent and waited for 0.05 s \(last call: clock.take\).*hangs_here"):
         task.run(RETURN)
     gate.set()
+
+
+def test_an_actor_is_not_silent_while_it_computes() -> None:
+    """The step takes four times its patience, as on a loaded machine. One that never stops is reported."""
+    harness = Harness(patience=0.05)
+    over = threading.Event()
+
+    def computes(handle: Handle) -> None:
+        end = time.process_time() + 0.2
+        while time.process_time() < end:
+            pass
+        handle.clock.take()
+        handle.clock.take()
+        while not over.is_set():
+            pass
+
+    task = harness.start("w1", computes).task
+    task.run("clock.take")
+    with pytest.raises(ActorSilent, match="w1 was silent and computed for"):
+        task.run(RETURN)
+    over.set()
 
 
 @pytest.mark.parametrize(

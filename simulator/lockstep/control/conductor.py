@@ -8,15 +8,20 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 import traceback
 from collections.abc import Callable, Container
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from . import audit
 from .calls import Call
 
 T = TypeVar("T")
 RETURN = "return"
+_TICKS: Final = 10
+_BUSY: Final = 6
+_WAKES: Final = 0.001
+"""The most seconds of processor time that a process uses in a tick in which it only waits."""
 
 
 class ActorCrashed(BaseException):
@@ -26,8 +31,12 @@ class ActorCrashed(BaseException):
 
 
 class ActorSilent(Exception):
-    """Raised if an actor neither makes a controlled call nor returns within its timeout. The error message contains the
-    stack of the actor's thread.
+    """Raised if an actor neither makes a controlled call nor returns, and waits or computes for too long. The error
+    message contains the stack of the actor's thread.
+
+    An actor waits for too long if the process is idle during its patience. It computes for too long if the process uses
+    several times its patience of processor time. Seconds alone decide nothing: on a loaded machine, or on one that is
+    suspended, a step may take any time.
     """
 
 
@@ -76,7 +85,7 @@ class Task:
         call, the segment ends when the operation returns. An exception raised by the operation is stored in ``error``.
 
         Raises ActorBlocked if the next call must wait for a lock that another actor holds. Raises ActorSilent if the
-        actor makes no call to the storage, lock or clock before the timeout.
+        actor makes no call to the storage, lock or clock for too long.
         """
         if self.finished:
             return []
@@ -136,8 +145,15 @@ class Task:
             self._thread.start()
         else:
             self._go.release()
-        if not self._back.acquire(timeout=self._patience):
-            raise ActorSilent(self._silence())
+        begun = time.process_time()
+        idle = 0
+        while idle < _TICKS and time.process_time() - begun < _BUSY * self._patience:
+            before = time.process_time()
+            if self._back.acquire(timeout=self._patience / _TICKS):
+                return
+            idle = 0 if time.process_time() - before > _WAKES else idle + 1
+        most = f"waited for {self._patience:g} s" if idle == _TICKS else f"computed for {_BUSY * self._patience:g} s"
+        raise ActorSilent(self._silence(most))
 
     def _park(self) -> None:
         self._back.release()
@@ -161,8 +177,8 @@ class Task:
             self.finished = True
             self._back.release()
 
-    def _silence(self) -> str:
+    def _silence(self, most: str) -> str:
         frame: Any = sys._current_frames().get(self._thread.ident or 0)
         stack = "".join(traceback.format_stack(frame)) if frame is not None else "(its thread is gone)\n"
         last = self.calls[-1].text if self.calls else "none"
-        return f"{self.actor} was silent for {self._patience:g} s (last call: {last}); its stack:\n{stack}"
+        return f"{self.actor} was silent and {most} (last call: {last}); its stack:\n{stack}"
