@@ -28,6 +28,18 @@ class CountingStorage(Listable):
         self.objects_listed += len(entries)
         return entries
 
+    def paths(self, prefix: str) -> Sequence[str]:
+        paths = self._storage.paths(confined_folder(prefix))
+        self.listings += 1
+        self.objects_listed += len(paths)
+        return paths
+
+    def sizes_but(self, folder: str) -> tuple[dict[str, int], Sequence[str]]:
+        sizes, inside = self._storage.sizes_but(confined_folder(folder))
+        self.listings += 1
+        self.objects_listed += len(sizes) + len(inside)
+        return sizes, inside
+
     def get(self, path: str) -> bytes:
         self.reads += 1  # a request for a missing object counts, too
         data = self._storage.get(confined(path))

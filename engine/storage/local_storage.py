@@ -113,8 +113,11 @@ class LocalStorage(Listable):
                 if path.startswith(head):
                     inside.append(path)
                     continue
-                with suppress(FileNotFoundError):  # removed since its folder was read
-                    sizes[path] = entry.stat().st_size
+                try:
+                    size = entry.stat().st_size
+                except FileNotFoundError:  # removed since its folder was read
+                    continue
+                sizes[path] = size
         except OSError as refused:
             raise of_file_system("list", "", self.url, refused) from refused
         return sizes, inside

@@ -32,7 +32,9 @@ ARCHIVE_SCHEMA: Final = pa.schema(
     ]
 )
 
-INDEX: Final = ("instantTime", "completionTime", "action", "plan")
+TIMES: Final = ("instantTime", "completionTime")
+
+INDEX: Final = (*TIMES, "action", "plan")
 """The columns without the content of the instants, which is nearly all of an archive file."""
 
 

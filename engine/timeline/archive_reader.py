@@ -12,9 +12,11 @@ from typing import Final, NamedTuple, TypeVar
 import pyarrow as pa
 
 from ..errors import Damaged
+from ..parquet import decode_parquet
 from ..storage import NotFound, Storage
 from .archive_files import (
     INDEX,
+    TIMES,
     Archived,
     ArchiveFile,
     count_rows,
@@ -105,6 +107,11 @@ class ArchiveReader:
         """Return the rows of one archive file. The content of the instants is left out if the file has many."""
         data, name = self._get(file), f"{HISTORY}/{file.name}"
         return decode_rows(data, name, INDEX) if count_rows(data, name) > ROWS_KEPT else self.rows(file, data)
+
+    def completions(self, file: ArchiveFile) -> dict[str, str]:
+        """Return the completion times of the instants of one archive file, by requested time."""
+        times = decode_parquet(self._get(file), f"{HISTORY}/{file.name}", TIMES)
+        return dict(zip(*(times[name].to_pylist() for name in TIMES), strict=True))
 
     def rows(self, file: ArchiveFile, data: bytes | None = None) -> tuple[Archived, ...]:
         """Return the rows of one archive file. `data` is the content of the file if the caller has read it."""

@@ -10,17 +10,20 @@ another engine, a new file group, a changed or removed file.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cached_property
 from itertools import chain
 from typing import Final, NamedTuple
 
-from nbcc.engine.file_names import in_partition
+from nbcc.engine.file_names import PARTITION_METADATA, in_partition
 from nbcc.engine.files.group_files import Group
 from nbcc.engine.storage import Entry, Listable, NotFound, Storage
 from nbcc.engine.timeline import Instant, decode_plan, encode_plan, parse_instant
+from nbcc.engine.timeline.archive_files import ArchiveFile
 from nbcc.engine.timeline.archive_reader import HISTORY, ArchiveReader
+from nbcc.engine.timeline.instant import ACTIONS
 from nbcc.engine.timeline.timeline import FOLDER
 
 WRITES: Final = ("commit", "deltacommit", "compaction", "logcompaction")
@@ -29,6 +32,9 @@ UNJUDGED: Final = (".hoodie/lock", ".hoodie/.nbcc/", ".hoodie/.aux/", ".hoodie/.
                    ".hoodie/metadata/")  # fmt: skip
 """Files that no rule about data reads."""
 WRITES_NOTHING: Final = "validate writes nothing"
+_HOME: Final = f"{FOLDER}/"
+_ARCHIVE: Final = f"{HISTORY}/"
+_PLANS: Final = (".compaction.requested", ".logcompaction.requested")
 _DATA: Final = re.compile(r"(?:(.*)/)?(?:\.(?P<log>[^/]+)_(\d{17})\.log\.[^/]*|([^/_]+)_[^/]*_(\d{17})\.[a-z]+)")
 
 
@@ -44,8 +50,8 @@ class NamedFile(NamedTuple):
 class Unsettled(Listable):
     """A storage that lists some of a table's files, as they were listed once, and hides the others."""
 
-    def __init__(self, storage: Storage, shown: Mapping[str, int], hidden: Collection[str]) -> None:
-        self._storage, self._shown, self._hidden, self.is_remote = storage, shown, hidden, storage.is_remote
+    def __init__(self, storage: Storage, shown: Mapping[str, int]) -> None:
+        self._storage, self._shown, self.is_remote = storage, shown, storage.is_remote
 
     @property
     def url(self) -> str:
@@ -56,7 +62,7 @@ class Unsettled(Listable):
         return [Entry(path, size) for path, size in self._shown.items() if path.startswith(head)]
 
     def get(self, path: str) -> bytes:
-        if path.startswith(f"{HISTORY}/"):
+        if path.startswith(_ARCHIVE):
             raise NotFound(path)
         data = self._storage.get(path)
         return self._from_shown(data, path) if path.endswith(".compaction.requested") else data
@@ -65,9 +71,7 @@ class Unsettled(Listable):
         """Return a compaction plan without the base files that are hidden: its slice is the first of the history."""
         plan = decode_plan(data, path)
         first = tuple(
-            replace(each, base_file=None)
-            if in_partition(each.partition, each.base_file or "") in self._hidden
-            else each
+            each if in_partition(each.partition, each.base_file or "") in self._shown else replace(each, base_file=None)
             for each in plan.operations
         )
         return data if first == plan.operations else encode_plan(replace(plan, operations=first))
@@ -85,39 +89,44 @@ class Unsettled(Listable):
         raise AssertionError(WRITES_NOTHING)
 
 
-def unsettled(storage: Storage, old: Mapping[str, int], now: Mapping[str, int]) -> Unsettled | None:
-    """Return the part of a table that must be judged, by its last and its present listing; None if it is the whole."""
-    changed = {path for path, _ in now.items() ^ old.items() if not path.startswith(UNJUDGED)}
-    instants = {path: instant for path in now if _is_timeline(path) and (instant := _instant(path))}
-    fresh = {path for path in changed if path in now and path not in old}
-    new = [instants[path] for path in fresh if path in instants]
+def unsettled(
+    storage: Storage, now: Mapping[str, int], added: Collection[str], removed: Collection[str]
+) -> Unsettled | None:
+    """Return the part of a table that must be judged; None if it is the whole.
+
+    `now` is the present listing. `added` are the paths that were added or resized since the last run, and `removed`
+    those that were removed or resized.
+    """
+    try:
+        return _unsettled(storage, now, added, removed)
+    except Exception:  # damaged bytes can make a decoder raise anything; a run over the whole table reports them
+        return None
+
+
+def _unsettled(
+    storage: Storage, now: Mapping[str, int], added: Collection[str], removed: Collection[str]
+) -> Unsettled | None:
+    fresh, gone = _concerning_data(added), _concerning_data(removed)
+    new = {path: instant for path in fresh if (instant := _instant(path))}
     data = [file for path in fresh if (file := data_file(path))]
-    archive = _ArchivedTimes(storage)
-    for path in changed - fresh:
-        instant = _instant(path)
-        is_archived = path not in now and instant is not None and instant.requested in archive.completions
-        if not (is_archived or path.startswith(f"{HISTORY}/")):
-            return None
-    others = fresh - {file.path for file in data} - instants.keys()
-    if any(not path.startswith(f"{HISTORY}/") for path in others) or any(each.action not in WRITES for each in new):
+    archive = _ArchivedInstants(storage)
+    times = {instant.requested if (instant := _instant(path)) else "" for path in gone}
+    if fresh & gone or len(fresh) > len(new) + len(data) or times - archive.completions(times).keys():
         return None
-    done = {each.requested: each.completed for each in instants.values() if each.completed}
-    pending = {each.requested for each in instants.values()} - done.keys()
-    cut = min(pending | {each.requested for each in new}, default="~")
-    chosen = pending | {requested for requested, completed in done.items() if max(requested, completed) >= cut}
-    files = [file for path in now if (file := data_file(path))]
-    known = {file.group for path in old if (file := data_file(path))} if data else set()
-    if not all(file.instant in chosen and file.group in known for file in data):
+    if any(each.action not in WRITES for each in new.values()):
+        return None
+    if any(path.startswith(_ARCHIVE) for path in chain(added, removed)) and not archive.is_whole(now):
+        return None
+    names = _Names.of(now)
+    cut = min({*names.pending, *(each.requested for each in new.values())}, default="~")
+    chosen = names.pending | {time for time, completed in names.done.items() if time >= cut or completed >= cut}
+    rewritten = {file.group for file in data if file.is_base} | _planned(storage, names)
+    if not {file.instant for file in data} <= chosen or names.lack({file.group for file in data}, fresh):
         return None  # a new file group may share a bucket with another
-    groups = {file.group for file in data if file.is_base} | _planned(storage, instants, pending)
-    for members in _by_group(files, groups).values():
-        chosen |= _newest_slice(members, cut, done, archive)
-    if not chosen <= {each.requested for each in instants.values()}:
+    newest = _newest_slices(names.files_of(rewritten), cut, names.done, archive)
+    if not newest <= names.done.keys() | names.pending:
         return None
-    hidden = {file.path for file in files if file.instant not in chosen}
-    hidden |= {path for path, instant in instants.items() if instant.requested not in chosen}
-    shown = {path: size for path, size in now.items() if path not in hidden and not path.startswith(HISTORY)}
-    return Unsettled(storage, shown, hidden)
+    return Unsettled(storage, {path: now[path] for path in sorted(names.paths_of(chosen | newest))})
 
 
 def data_file(path: str) -> NamedFile | None:
@@ -129,46 +138,141 @@ def data_file(path: str) -> NamedFile | None:
     return NamedFile(path, (partition or "", log or base), log_instant or base_instant, log is None)
 
 
-class _ArchivedTimes:
-    """The completion times of the archived instants by requested time; they are read when they are first needed."""
+class _Names(NamedTuple):
+    """The names of a table's files. Few are parsed, because a long history has hundreds of thousands.
+
+    `states` are the names in the timeline, `done` the completion times of its instants by requested time, and `pending`
+    the requested times of the others. `data` maps the files outside ``.hoodie`` to the requested times in their names.
+    `others` are the files of ``.hoodie`` outside the timeline, and the metadata files of the partitions.
+    """
+
+    states: Sequence[str]
+    done: Mapping[str, str]
+    pending: Set[str]
+    data: Mapping[str, str]
+    others: Sequence[str]
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> _Names:
+        states, data, others = list[str](), dict[str, str](), list[str]()
+        for path in paths:
+            if path[:8] != ".hoodie/":
+                data[path] = _time_of(path)
+                if PARTITION_METADATA in path:
+                    others.append(path)
+            elif not path.startswith(_HOME):
+                others.append(path)
+            elif not path.startswith(_ARCHIVE):
+                states.append(path[len(_HOME) :])
+        done = dict[str, str]()
+        for name in states:
+            times, _, action = name.rpartition(".")
+            requested, separator, completed = times.partition("_")
+            if separator and action in ACTIONS:
+                done[requested] = completed
+        begun = (name for name in states if _requested_of(name) not in done)
+        pending = {instant.requested for name in begun if (instant := parse_instant(name))}
+        return cls(states, done, pending, data, others)
+
+    def lack(self, groups: Set[Group], fresh: Container[str]) -> bool:
+        """Return True if one of the file groups has no other files than the fresh ones."""
+        missing = defaultdict[Group, set[Group]](set)
+        for group in groups:
+            missing[_head_of(in_partition(*group))].add(group)
+        for path in self.data:
+            if not missing:
+                break
+            head = _head_of(path)
+            if head in missing and path not in fresh and (file := data_file(path)):
+                missing[head].discard(file.group)
+                if not missing[head]:
+                    del missing[head]
+        return bool(missing)
+
+    def files_of(self, groups: Collection[Group]) -> Iterator[NamedFile]:
+        """Yield the data files of the file groups."""
+        heads = {_head_of(in_partition(*group)) for group in groups}
+        near = (path for path in self.data if _head_of(path) in heads) if heads else ()
+        return (file for path in near if (file := data_file(path)) and file.group in groups)
+
+    def paths_of(self, instants: Collection[str]) -> Iterator[str]:
+        """Yield the paths of the timeline files and data files of the instants, and of all files of other kinds."""
+        yield from self.others
+        yield from (f"{_HOME}{name}" for name in self.states if _requested_of(name) in instants)
+        yield from (path for path, time in self.data.items() if time in instants)
+
+
+class _ArchivedInstants:
+    """The archived timeline. Of its files only those are read that may contain a wanted instant."""
 
     def __init__(self, storage: Storage) -> None:
-        self._storage = storage
+        self._reader = ArchiveReader(storage)
 
     @cached_property
-    def completions(self) -> Mapping[str, str]:
-        reader = ArchiveReader(self._storage)
-        return {row.requested: row.completed for row in chain.from_iterable(map(reader.index, reader.files()))}
+    def _files(self) -> Sequence[ArchiveFile]:
+        return self._reader.files()
+
+    def is_whole(self, now: Mapping[str, int]) -> bool:
+        """Return True if each file of the manifest is in the listing, and has the size that the manifest lists. A
+        manifest without files is taken for a lost one if the listing has files of an archive.
+        """
+        if not self._files:
+            return not any(path.startswith(_ARCHIVE) for path in now)
+        sizes = ((now.get(f"{_ARCHIVE}{file.name}", -1), file.size) for file in self._files)
+        return all(size == listed or (size >= 0 and not listed) for size, listed in sizes)
+
+    def completions(self, wanted: Collection[str]) -> Mapping[str, str]:
+        """Return the completion times of those of the wanted instants that are archived, by requested time."""
+        files = [file for file in self._files if any(map(file.spans, wanted))] if wanted else []
+        return dict(chain.from_iterable(self._reader.completions(file).items() for file in files))
 
 
-def _is_timeline(path: str) -> bool:
-    return path.startswith(f"{FOLDER}/") and not path.startswith(f"{HISTORY}/")
+def _concerning_data(paths: Iterable[str]) -> set[str]:
+    """Return the paths that rules about data read, without those of the archive."""
+    return {path for path in paths if not path.startswith((*UNJUDGED, _ARCHIVE))}
 
 
 def _instant(path: str) -> Instant | None:
-    return parse_instant(path.rpartition("/")[2]) if _is_timeline(path) else None
+    return parse_instant(path.removeprefix(_HOME)) if path.startswith(_HOME) else None
 
 
-def _planned(storage: Storage, instants: Mapping[str, Instant], pending: Collection[str]) -> set[Group]:
+def _requested_of(name: str) -> str:
+    """Return the requested time in a name of the timeline."""
+    return name.partition(".")[0].partition("_")[0]
+
+
+def _time_of(path: str) -> str:
+    """Return the requested time in the name of a data file; any text for another file."""
+    name = path[path.rfind("/") + 1 :]
+    return name.partition(".log.")[0][-17:] if name[:1] == "." else name.rpartition("_")[2][:17]
+
+
+def _head_of(path: str) -> Group:
+    """Return the partition, and the file id up to its first underscore."""
+    partition, _, name = path.rpartition("/")
+    return partition, name.removeprefix(".").partition("_")[0]
+
+
+def _planned(storage: Storage, names: _Names) -> set[Group]:
     """Return the file groups of the pending compactions and log compactions."""
-    plans = (path for path, each in instants.items() if each.requested in pending and each.state == "requested")
-    read = (decode_plan(storage.get(path), path) for path in plans if "compaction" in path)
+    plans = (name for name in names.states if _requested_of(name) in names.pending and name.endswith(_PLANS))
+    read = (decode_plan(storage.get(f"{_HOME}{name}"), name) for name in plans)
     return {(each.partition, each.file_id) for plan in read for each in plan.operations}
 
 
-def _by_group(files: Collection[NamedFile], groups: Collection[Group]) -> Mapping[Group, list[NamedFile]]:
-    by_group: dict[Group, list[NamedFile]] = {group: [] for group in groups}
-    for file in files if groups else ():
-        if file.group in by_group:
-            by_group[file.group].append(file)
-    return by_group
-
-
-def _newest_slice(files: Collection[NamedFile], cut: str, done: Mapping[str, str], archive: _ArchivedTimes) -> set[str]:
-    """Return the instants of the newest slice of a file group whose base file was requested before `cut`, and later
+def _newest_slices(
+    files: Iterable[NamedFile], cut: str, done: Mapping[str, str], archive: _ArchivedInstants
+) -> set[str]:
+    """Return the instants of the newest slice of each file group whose base file was requested before `cut`, and later
     ones.
     """
-    since = max((file.instant for file in files if file.is_base and file.instant < cut), default="")
-    older = {file.instant for file in files if file.instant < since}
-    late = {time for time in older if (done.get(time) or archive.completions.get(time, "~")) >= since}
-    return late | {file.instant for file in files if file.instant >= since}
+    by_group = defaultdict[Group, list[NamedFile]](list)
+    for file in files:
+        by_group[file.group].append(file)
+    chosen, older = set[str](), set[tuple[str, str]]()
+    for members in by_group.values():
+        since = max((file.instant for file in members if file.is_base and file.instant < cut), default="")
+        chosen |= {file.instant for file in members if file.instant >= since}
+        older |= {(file.instant, since) for file in members if file.instant < since}
+    archived = archive.completions({time for time, _ in older} - done.keys())
+    return chosen | {time for time, since in older if (done.get(time) or archived.get(time, "~")) >= since}

@@ -17,7 +17,7 @@ from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
 from nbcc.model.mechanisms.log_compaction.mechanism import LOG_COMPACTOR
 
 from .history import histories
-from .judge import MAX_REFUSALS, judge, protocols
+from .judge import MAX_REFUSALS, alone, judge, protocols
 from .parallel import judge_in_parallel
 from .play import RefusedEvent
 from .segments import Segment
@@ -74,13 +74,17 @@ class HistoryCheck:
         return "UNDETERMINED" if self.left_out or not (self.groups or self.plain) else "OK"
 
 
-def check_history(view: TableView, progress: Progress = no_progress, workers: int = 1) -> HistoryCheck:
+def check_history(
+    view: TableView, progress: Progress = no_progress, workers: int = 1, rivals: bool = True
+) -> HistoryCheck:
     """Replay the history of a table on the model. The table properties determine whether the table should follow nbcc's
     default protocol or Hudi's protocol.
 
-    `workers` is the number of processes that share the file groups of a big table.
+    `workers` is the number of processes that share the file groups of a big table. If `rivals` is False, the history is
+    replayed under no other protocol.
     """
     own = "default" if view.audit.own else "hudi-1.2.0"
+    candidates = protocols() if rivals else alone(own)
     groups = histories(view)
     count = len(groups.playable)
 
@@ -90,7 +94,7 @@ def check_history(view: TableView, progress: Progress = no_progress, workers: in
     parallel = workers > 1 and len(view.counted) >= BIG
     judgement = judge_in_parallel(groups, own, played, workers - 1) if parallel else None
     if judgement is None or judgement.refusals >= MAX_REFUSALS:  # one process would have stopped earlier
-        judgement = judge(groups.groups, own, played)
+        judgement = judge(groups.groups, own, played, candidates)
     instants, archived = view.audit.timeline.instants, len(view.audit.archived)
     notes = []
     if judgement.unplanned:
@@ -101,7 +105,7 @@ def check_history(view: TableView, progress: Progress = no_progress, workers: in
         notes.append(f"the history includes {several(archived, 'archived instant')}")
     return HistoryCheck(
         own=own,
-        legal=tuple(name for name in protocols() if name not in judgement.refusing),
+        legal=tuple(name for name in candidates if name not in judgement.refusing),
         excluded=tuple(sorted(judgement.refusing)),
         refusal=None if judgement.earliest is None else _refusal(*judgement.earliest, view),
         instants=len(instants),

@@ -49,15 +49,25 @@ class Judgement(NamedTuple):
         return Judgement(*counts, self.shapes | other.shapes, self.refusing | other.refusing, earliest)
 
 
-def judge(groups: Iterable[GroupHistory], own: str, progress: Callable[[int], None] = lambda done: None) -> Judgement:
-    """Replay the histories of file groups on the model under all protocols. `own` names the protocol that the table's
-    properties imply.
+def judge(
+    groups: Iterable[GroupHistory],
+    own: str,
+    progress: Callable[[int], None] = lambda done: None,
+    candidates: Mapping[str, Protocol] | None = None,
+) -> Judgement:
+    """Replay the histories of file groups on the model under the candidates, by default all protocols. `own` names the
+    protocol that the table's properties imply, which is one of them.
     """
-    judging = _Judging(own)
+    judging = _Judging(own, protocols() if candidates is None else candidates)
     for done, history in enumerate(groups):
         progress(done)
         judging.group(history)
     return judging.judgement()
+
+
+def alone(name: str) -> Mapping[str, Protocol]:
+    """Return one protocol, without reading the files of the others."""
+    return {name: traced(specs.protocol(name))}
 
 
 @cache
@@ -72,9 +82,10 @@ def protocols() -> Mapping[str, Protocol]:
 
 
 class _Judging:
-    def __init__(self, own: str) -> None:
+    def __init__(self, own: str, candidates: Mapping[str, Protocol]) -> None:
         self.own = own
-        self.left = dict(protocols())
+        self.candidates = candidates
+        self.left = dict(candidates)
         self.shapes: dict[tuple[SegmentShape, tuple[str, ...]], Mapping[str, RefusedEvent]] = {}
         self.played = 0
         self.refusals = 0
@@ -83,7 +94,7 @@ class _Judging:
 
     def judgement(self) -> Judgement:
         shapes = frozenset(shape for shape, _ in self.shapes)
-        refusing = frozenset(protocols().keys() - self.left.keys())
+        refusing = frozenset(self.candidates.keys() - self.left.keys())
         return Judgement(self.played, self.unplanned, self.refusals, shapes, refusing, self.earliest)
 
     def group(self, history: GroupHistory) -> None:
@@ -106,7 +117,7 @@ class _Judging:
 
     def _refusals(self, shape: SegmentShape, axes: tuple[str, ...]) -> Iterator[tuple[str, RefusedEvent]]:
         for name in {self.own: 0, **self.left}:
-            protocol = protocols()[name]
+            protocol = self.candidates[name]
             if protocol[Order].merge_order in axes and (refused := play(shape, protocol)) is not None:
                 yield name, refused
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 import zlib
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from nbcc.engine.definition.load import PROPERTIES
 from nbcc.engine.storage import NotFound, Storage
@@ -21,6 +23,8 @@ from nbcc.engine.storage import NotFound, Storage
 from .diagnostics import Diagnostic
 from .report import Report
 from .text import summary
+
+LOCK: Final = ".hoodie/lock"
 
 
 @dataclass(frozen=True)
@@ -30,40 +34,50 @@ class TableListing:
     sizes: Mapping[str, int]
     properties: str
 
+    @cached_property
+    def lines(self) -> Sequence[str]:
+        """A line for each file. The listing of the last run is compared as lines, and not parsed."""
+        return [f"{size} {path}" for path, size in self.sizes.items()]
+
     @classmethod
     def of(cls, storage: Storage) -> TableListing:
-        sizes = {entry.path: entry.size for entry in storage.list("") if entry.path != ".hoodie/lock"}
+        sizes, _ = storage.sizes_but(LOCK)
+        sizes.pop(LOCK, None)
         try:
             return cls(sizes, storage.get(PROPERTIES).decode("latin-1"))
         except NotFound:
             return cls(sizes, "")
 
     def packed(self) -> str:
-        lines = "\n".join(f"{size} {path}" for path, size in self.sizes.items())
-        return b64encode(zlib.compress(lines.encode(), 1)).decode()
+        return b64encode(zlib.compress("\n".join(self.lines).encode(), 1)).decode()
+
+
+class ListingChange(NamedTuple):
+    """The paths that were added to a table since its last run, and those that were removed; both if resized."""
+
+    added: Set[str]
+    removed: Set[str]
 
     @classmethod
-    def unpacked(cls, packed: str, properties: str) -> TableListing:
-        lines = zlib.decompress(b64decode(packed)).decode().split("\n")
-        pairs = (line.partition(" ") for line in lines if line)
-        return cls({path: int(size) for size, _, path in pairs}, properties)
+    def between(cls, before: frozenset[str], now: Sequence[str]) -> ListingChange:
+        """Return what has changed between two listings, both given as lines."""
+        added = [line for line in now if line not in before]
+        removed = before.difference(now) if len(now) - len(added) < len(before) else ()
+        return cls(*({line.partition(" ")[2] for line in lines} for lines in (added, removed)))
 
 
 @dataclass(frozen=True)
 class Known:
     """What a state file says about the last run."""
 
-    listed: TableListing
+    listed: frozenset[str]
+    properties: str
     fine: bool
     pending: bool
     summary: str
     code: int
     time: str
     diagnostics: frozenset[tuple[str, str]]
-
-    def unchanged(self, now: TableListing) -> bool:
-        """Return True if no file was added, removed or resized since. A pending instant is a fault once it is old."""
-        return not self.pending and self.listed == now
 
     def new_in(self, report: Report) -> list[Diagnostic]:
         """Return the diagnostics that the last run did not report."""
@@ -77,7 +91,8 @@ def known_from(state: Path, table: str) -> Known | None:
         if found["format"] != 2 or found["table"] != table:
             return None
         return Known(
-            listed=TableListing.unpacked(found["listing"], found["properties"]),
+            listed=frozenset(zlib.decompress(b64decode(found["listing"])).decode().split("\n")),
+            properties=str(found["properties"]),
             fine=bool(found["fine"]),
             pending=bool(found["pending"]),
             summary=str(found["summary"]),

@@ -38,17 +38,19 @@ def validate(
     progress: Progress = no_progress,
     workers: int = 1,
     thresholds: Mapping[str, float] = MappingProxyType({}),
+    rivals: bool = True,
 ) -> Report:
     """Check the table in `storage` for faults and violated promises, without changing it.
 
     If `opened` is True, the contents of the data files are checked as well. `now` is a timestamp that replaces the
     current time of the machine's clock. `thresholds` maps figures of `health` to the values that they may have at most.
+    If `rivals` is False, the history is replayed under the table's own protocol alone, which decides the verdict.
     `workers` is the number of processes that replay the history of a big table. A script that uses several workers
     needs a ``__main__`` guard. Raises `NotATable` if ``hoodie.properties`` is missing. All other faults are reported,
     not raised.
     """
     with without_gc():
-        return _validate(storage, opened, now, rules, progress, workers, thresholds)
+        return _validate(storage, opened, now, rules, progress, workers, thresholds, rivals)
 
 
 def _validate(
@@ -59,6 +61,7 @@ def _validate(
     progress: Progress,
     workers: int,
     thresholds: Mapping[str, float],
+    rivals: bool,
 ) -> Report:
     audit = gather(storage, progress)
     if _is_legacy(audit):
@@ -73,7 +76,7 @@ def _validate(
         return Report(**_head(audit), history=None, diagnostics=(), gaps={}, opened=False, undetermined=unread)
     return Report(
         **_head(audit),
-        history=check_history(view, progress, workers),
+        history=check_history(view, progress, workers, rivals),
         diagnostics=diagnostics,
         gaps=missing_evidence(audit),
         opened=opened,

@@ -74,20 +74,19 @@ def command(
     with opened(table, "validate") as storage, on_stderr() as progress:
         known = known_from(state, table) if state else None
         listed = TableListing.of(storage) if state else None
-        short = not (as_json or form or limits or deep)
+        short = known is not None and (known.fine or not since) and not (as_json or form or limits or deep)
         if state and known and listed and short and (known_answer := _by_state(state, storage, table, known, listed)):
             echo(known_answer[1])
             return known_answer[0]
         workers = min(os.cpu_count() or 1, MOST_WORKERS)
         report = validate(storage, opened=deep, progress=progress, workers=workers, thresholds=thresholds)
-    report = replace(report, url=table)  # as the user typed it
-    if since:
-        report = report.since(since)
+    whole = replace(report, url=table)  # as the user typed it
+    report = whole.since(since) if since else whole
     code = exit_of(report)
     if state is not None and listed is not None:
         if known is not None and (new := known.new_in(report)):
             echo(*(f"new: {diagnostic.rule} {diagnostic.file}" for diagnostic in new), err=True)
-        remember(state, table, listed, report, exit_of(replace(report, health=health.Health())))
+        remember(state, table, listed, whole, exit_of(replace(whole, health=health.Health())))
     if as_json:
         answer(report.to_mapping())
     elif form:
@@ -103,14 +102,16 @@ def _by_state(state: Path, storage: Storage, table: str, known: Known, listed: T
     from nbcc.engine.audit.amounts import several
     from nbcc.simulator.audit import validate
     from nbcc.simulator.audit.changed import unsettled
-    from nbcc.simulator.audit.seen import remember
+    from nbcc.simulator.audit.seen import ListingChange, remember
 
-    if known.unchanged(listed):
+    change = ListingChange.between(known.listed, listed.lines)
+    is_equal = known.properties == listed.properties
+    if is_equal and not known.pending and not any(change):
         return Exit(known.code), f"{known.summary}; no file of the table has changed since {known.time}"
-    if not known.fine or known.listed.properties != listed.properties:
+    if not known.fine or not is_equal:
         return None
-    part = unsettled(storage, known.listed.sizes, listed.sizes)
-    report = None if part is None else validate(part)
+    part = unsettled(storage, listed.sizes, *change)
+    report = None if part is None else validate(part, rivals=False)
     if report is None or not report.fine:
         return None
     remember(state, table, listed, report, Exit.AGREES)
