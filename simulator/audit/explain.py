@@ -180,10 +180,13 @@ def _general(remedy: str) -> str:
 
 def _diagnostic(rule: Rule) -> Explanation:
     cause = CAUSES[rule.name]
+    stated = [*map(_general, rule.remedies)]
+    remedies = [one for one in stated if not any(other.startswith(f"{one}, or ") for other in stated)]
     more = (
-        f"breaks: {', '.join(rule.promises)}, or those of them that need the file",
+        f"may break: {', '.join((*rule.promises, *rule.also))}",
         f"how it may come about: {cause.comes_about}",
-        f"what to do: {'; or '.join(_general(remedy) for remedy in rule.remedies)}",
+        f"what to do: {remedies[0]}",
+        *(f"or: {remedy}" for remedy in remedies[1:]),
     )
     about, source = f"{rule.about}; nbcc validate reports it", "docs/damage.md, what readers then return"
     if not cause.protocol:

@@ -24,8 +24,12 @@ _NUMBERS: Final = re.compile(r"[\w.=/-]*\d[\w.=/-]*")
 def render(report: Report) -> str:
     """Return the report as text, without a newline at the end."""
     lines = [*_head(report), *_history(report.history), *_diagnostics(report), *_health(report), "", *_promises(report)]
-    # A remedy may contain a command, which a reader copies as one line.
-    return "\n".join(row for line in lines for row in ([printable(line)] if _REMEDY in line else folded([line])))
+    return "\n".join(row for line in lines for row in ([printable(line)] if _is_command(line) else folded([line])))
+
+
+def _is_command(line: str) -> bool:
+    """Return True for a remedy with a command, which a reader copies as one line."""
+    return _REMEDY in line and "nbcc " in line
 
 
 def _head(report: Report) -> Iterator[str]:

@@ -40,15 +40,16 @@ def pattern(remedy: str) -> str:
 
 
 @pytest.mark.parametrize("table", sorted({kind.table for kind in KINDS.values()}))
-def test_a_page_has_every_remedy_that_is_printed(table: str, tmp_path: Path) -> None:
-    remedies = {rule.name: rule.remedies for rule in RULES}
+def test_a_page_has_every_remedy_and_promise_that_is_printed(table: str, tmp_path: Path) -> None:
+    rules = {rule.name: rule for rule in RULES}
     for number, kind in enumerate(kind for kind in KINDS.values() if kind.table == table and kind.verdict != "REFUSED"):
         storage = TABLES[table](tmp_path / f"{number}")
         kind.do(storage)
         view = TableView(gather(storage), NOW)
         for found in diagnostics_of(view, RULES):
-            stated = remedies[found.rule]
+            stated = rules[found.rule].remedies
             assert any(re.fullmatch(pattern(each), found.remedy) for each in stated), (found.rule, found.remedy, stated)
+            assert {*found.promises} <= {*rules[found.rule].promises, *rules[found.rule].also}, found.rule
 
 
 @pytest.mark.parametrize("name", ["undone-and-completed", "timeline-lost"])

@@ -24,7 +24,7 @@ class Spot(NamedTuple):
 
 class Rule(NamedTuple):
     """A rule that detects one kind of fault. `find` yields the faults in a table. Each fault violates the rule's
-    `promises`, unless the fault names its own.
+    `promises`, unless the fault names its own. `also` are further promises that some faults name.
 
     `remedies` are all remedies of the faults, with {table}, {instant}, {files} and {count} in the place of names.
     """
@@ -34,6 +34,7 @@ class Rule(NamedTuple):
     promises: tuple[str, ...]
     find: Callable[[TableView], Iterable[Spot]]
     remedies: tuple[str, ...]
+    also: tuple[str, ...] = ()
 
 
 class Diagnostic(NamedTuple):

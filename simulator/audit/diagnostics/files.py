@@ -127,7 +127,7 @@ def orphans(view: TableView) -> Iterator[Spot]:
             yield Spot(file.path, because, remedy, "AT RISK" if view.audit.own else "BROKEN", ("ATOM", "ARCH"))
         else:
             because += "; once older instants are archived, Hudi's readers show its rows"
-            yield Spot(file.path, because, remedy, "AT RISK")
+            yield Spot(file.path, because, remedy, "AT RISK", ("ARCH",))
 
 
 def unlisted(view: TableView) -> Iterator[Spot]:
@@ -237,12 +237,12 @@ def no_instants(view: TableView) -> Iterator[Spot]:
 RULES: Final = (
     Rule("timeline-lost", "a timeline without instants over data files", (*READS, "ATOM", "ARCH"), no_instants,
          (RESTORE_TIMELINE,)),
-    Rule("listed-file-missing", "a file that a read needs is missing", ("SNAP",), missing, (RESTORE, _GIVE_UP, _BACK)),
-    Rule("listed-file-size", "a file has another size than its commit lists", ("SNAP", "TRAVEL"), sizes, (RESTORE,)),
-    Rule("data-file-broken", "a data file is damaged, or holds other rows than its commit lists", ("SNAP",), broken,
+    Rule("listed-file-missing", "a file that a read needs is missing", READS, missing, (RESTORE, _GIVE_UP, _BACK)),
+    Rule("listed-file-size", "a file has another size than its commit lists", READS, sizes, (RESTORE,)),
+    Rule("data-file-broken", "a data file is damaged, or holds other rows than its commit lists", READS, broken,
          (RESTORE,)),
-    Rule("listed-file-foreign", "a commit lists a file that is not its own", ("SNAP", "ATOM"), foreign, (_OF_COMMIT,)),
-    Rule("orphan-file", "a file whose instant is on no timeline", ("ARCH",), orphans,
+    Rule("listed-file-foreign", "a commit lists a file that is not its own", (*READS, "ATOM"), foreign, (_OF_COMMIT,)),
+    Rule("orphan-file", "a file whose instant is on no timeline", (*READS, "ATOM", "ARCH"), orphans,
          (_ORPHANS_OR, _FOREIGN, RESTORE_TIMELINE)),
     Rule("unlisted-file", "a file that its completed instant does not list", ("ATOM",), unlisted,
          (_ORPHANS, _OUT, _COMMIT)),

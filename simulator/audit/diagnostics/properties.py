@@ -164,7 +164,7 @@ RULES: Final = (
     Rule("version-contradicts-layout", "a table version that its timeline contradicts", READS, layout,
          (RESTORE, _STOP)),
     Rule("properties-contradict", "properties that contradict each other or the table", READS, contradictions,
-         (RESTORE, _WRITE)),
+         (RESTORE, _WRITE), ("LAWS",)),
     Rule("metadata-table-active", "a metadata table hides commits of nbcc from Hudi", ("SNAP",), metadata_table,
          (_TURN_OFF,)),
 )  # fmt: skip

@@ -114,11 +114,13 @@ def nothing_pending(view: TableView) -> Iterator[Spot]:
 
 
 RULES: Final = (
-    Rule("unreadable", "a file of the timeline cannot be understood", READS, unreadable, (RESTORE,)),
+    Rule("unreadable", "a file of the timeline cannot be understood",
+         (*READS, "ATOM", "QUIET", "CLEAN", "ARCH", "REC", "PROGRESS"), unreadable, (RESTORE,)),
     Rule("name-and-content", "an instant whose operation contradicts its name", ("PART", "QUIET"), names, (RESTORE,)),
     Rule("undone-and-completed", "an instant that was rolled back and completed", ("REC",), undone, (_COMPARE,)),
     Rule("writer-gone", "a pending write whose writer is dead", ("ARCH", "PROGRESS"), stale,
          tuple(_RESTORE_OR + each for each in UNDO)),
-    Rule("marks-disagree", "instants and properties disagree about the rules that apply", ("LAWS",), marks, _MARKS),
+    Rule("marks-disagree", "instants and properties disagree about the rules that apply", ("LAWS",), marks, _MARKS,
+         ("SNAP", "ACK", "INCR", "RO")),
     Rule("plan-missing", "a pending compaction without a plan", ("PROGRESS", "QUIET"), nothing_pending, (RESTORE,)),
 )
