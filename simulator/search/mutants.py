@@ -10,7 +10,7 @@ import sys
 import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from importlib import resources
 from typing import Any, Literal, get_args
@@ -23,10 +23,6 @@ from nbcc.model.validation import nearest, refuse_unknown
 Target = Literal["engine", "model", "harness"]
 Detector = Literal["check", "search", "test"]
 _DETECTORS: dict[str, Detector] = {"engine": "check", "model": "search", "harness": "test"}
-_FIELDS = (
-    "format", "about", "source", "breaks", "target", "detector", "protocol", "rules", "replace", "with", "test",
-    "world", "under", "histories",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +50,9 @@ class Mutant:
     world: str = ""
     under: str = ""
     histories: int = 50
+
+
+_FIELDS = ("format", *(each.name.rstrip("_") for each in fields(Mutant) if each.name != "name"))
 
 
 @cache

@@ -6,7 +6,7 @@ import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import fastavro
 
@@ -27,7 +27,8 @@ from nbcc.engine.timeline import (
 )
 from tests.builders.tables import EPOCH, batch, keys, make_table, tick
 
-TIMELINE: Final = ".hoodie/timeline"
+from .corpus.kind import TIMELINE, Damage, Kind
+
 GROUP: Final = bucket_file_id(0)
 
 
@@ -210,69 +211,92 @@ def forgotten_write(storage: Storage) -> None:
         storage.delete(path)
 
 
-class Bad(NamedTuple):
-    """What is done to the good table, the rule that must say so, and how bad that is."""
+def bad(
+    do: Damage, rule: str, promises: str = "", gravity: str = "BROKEN", also: str = "", verdict: str = ""
+) -> Kind:  # fmt: skip
+    """What is done to the good table, the rule that must say so, the promises that are broken, and how bad that is."""
+    return Kind("ours MOR", do, rule, promises, gravity, deep=True, also=also, verdict=verdict)
 
-    do: Callable[[Storage], object]
-    rule: str
-    gravity: str = "BROKEN"
 
-
-BAD: Final[dict[str, Bad]] = {
-    "truncated-commit": Bad(truncated_commit, "unreadable"),
-    "swapped-commit": Bad(lambda s: s.put(instant(10, 11), s.get(log(10)(s))), "unreadable"),
-    "compaction-named-as-delta": Bad(compaction_named_as_delta, "name-and-content"),
-    "rolled-back-and-completed": Bad(rolled_back_and_completed, "undone-and-completed"),
-    "completion-lost": Bad(lambda s: s.delete(instant(10, 11)), "writer-gone", "AT RISK"),
-    "marks-lost": Bad(lambda s: set_properties(s, nbcc__format=None), "marks-disagree"),
-    "ordering-is-no-column": Bad(
-        lambda s: set_properties(s, hoodie__table__ordering__fields="tt"), "properties-contradict"
+BAD: Final[dict[str, Kind]] = {
+    "truncated-commit": bad(truncated_commit, "unreadable", "SNAP TRAVEL INCR ATOM RO"),
+    "swapped-commit": bad(
+        lambda s: s.put(instant(10, 11), s.get(log(10)(s))), "unreadable", "SNAP TRAVEL INCR ATOM RO",
     ),
-    "schema-is-none": Bad(lambda s: set_properties(s, hoodie__table__create__schema="{"), "properties-contradict"),
-    "metadata-table": Bad(
-        lambda s: set_properties(s, hoodie__table__metadata__partitions="files"), "metadata-table-active", "AT RISK"
+    "compaction-named-as-delta": bad(
+        compaction_named_as_delta, "name-and-content", "QUIET PART MONO", also="equal-times",
     ),
-    "plan-gone": Bad(plan_gone, "unreadable"),
-    "a-time-that-is-none": Bad(
-        lambda s: rename(
-            s, f"{TIMELINE}/{tick(9)}.compaction.requested", f"{TIMELINE}/{tick(9)}0.compaction.requested"
-        ),
-        "no-time",
+    "rolled-back-and-completed": bad(
+        rolled_back_and_completed, "undone-and-completed", "REC MONO", also="no-time unreadable",
     ),
-    "instant-in-the-future": Bad(
-        lambda s: s.put(f"{TIMELINE}/29990101000000000.deltacommit.requested", b""), "future-instant"
+    "completion-lost": bad(lambda s: s.delete(instant(10, 11)), "writer-gone", gravity="AT RISK"),
+    "marks-lost": bad(
+        lambda s: set_properties(s, nbcc__format=None), "marks-disagree", "SNAP TRAVEL INCR RO", also="unreadable",
     ),
-    "equal-times": Bad(lambda s: rename(s, instant(3, 4), instant(3, 7)), "equal-times"),
-    "completed-before-requested": Bad(
-        lambda s: rename(s, instant(10, 11), instant(10, 6)), "completed-before-requested"
+    "ordering-is-no-column": bad(
+        lambda s: set_properties(s, hoodie__table__ordering__fields="tt"),
+        "properties-contradict", "SNAP TRAVEL INCR RO",
     ),
-    "completed-twice": Bad(lambda s: s.put(instant(10, 12), s.get(instant(10, 11))), "completed-twice"),
-    "log-left-out-of-a-plan": Bad(log_left_out_of_a_plan, "committed-log-lost"),
-    "bulk-insert-over-logs": Bad(bulk_insert_over_logs, "base-file-over-logs"),
-    "plan-takes-a-later-log": Bad(plan_takes_a_later_log, "log-in-two-slices"),
-    "two-plans-take-one-log": Bad(two_plans_take_one_log, "log-in-two-slices"),
-    "plan-before-the-last-completed": Bad(
-        lambda s: rename(s, instant(5, 6, "commit"), instant(5, 12, "commit")), "log-in-two-slices"
+    "schema-is-none": bad(
+        lambda s: set_properties(s, hoodie__table__create__schema="{"), "properties-contradict", "SNAP TRAVEL INCR RO",
     ),
-    "merged-fewer-than-planned": Bad(merged_fewer, "compaction-left-logs-out"),
-    "plan-without-its-base": Bad(plan_without_base, "plan-from-old-base"),
-    "input-of-a-plan-gone": Bad(lambda s: s.delete(log(7)(s)), "plan-cannot-run"),
-    "written-after-replace": Bad(replaced_group, "written-after-replace"),
-    "oldest-log-pending": Bad(oldest_log_pending, "hidden-by-a-pending-log", "AT RISK"),
-    "log-gone": Bad(lambda s: s.delete(log(10)(s)), "listed-file-missing"),
-    "superseded-log-gone": Bad(lambda s: s.delete(log(1)(s)), "listed-file-missing"),
-    "longer-file": Bad(longer_file, "listed-file-size"),
-    "fewer-rows-than-listed": Bad(fewer_rows, "data-file-broken"),
-    "listed-under-a-wrong-name": Bad(listed_under_a_wrong_name, "listed-file-foreign"),
-    "forgotten-write": Bad(forgotten_write, "orphan-file", "AT RISK"),
-    "late-attempt": Bad(lists_nothing, "unlisted-file", "AT RISK"),
-    "parquet-without-instant": Bad(
-        lambda s: s.put("part=p/part-00000-c000.snappy.parquet", s.get(base(s))), "foreign-file", "AT RISK"
+    "metadata-table": bad(
+        lambda s: set_properties(s, hoodie__table__metadata__partitions="files"),
+        "metadata-table-active", gravity="AT RISK",
     ),
-    "two-groups-in-a-bucket": Bad(second_group, "bucket-with-two-groups"),
-    "bucket-out-of-range": Bad(bucket_beyond, "bucket-out-of-range"),
-    "partition-not-marked": Bad(
-        lambda s: s.delete("part=p/.hoodie_partition_metadata"), "partition-metadata-missing", "AT RISK"
+    "plan-gone": bad(plan_gone, "unreadable", "QUIET PROGRESS"),
+    "a-time-that-is-none": bad(
+        lambda s: rename(s, *(f"{TIMELINE}/{tick(9)}{more}.compaction.requested" for more in ("", "0"))),
+        "no-time", "MONO",
     ),
-    "uncommitted-base": Bad(uncommitted_base, "stray-base-file", "AT RISK"),
-}
+    "instant-in-the-future": bad(
+        lambda s: s.put(f"{TIMELINE}/29990101000000000.deltacommit.requested", b""), "future-instant", "SNAP INCR MONO",
+    ),
+    "equal-times": bad(
+        lambda s: rename(s, instant(3, 4), instant(3, 7)), "equal-times", "QUIET PART MONO", also="log-in-two-slices",
+    ),
+    "completed-before-requested": bad(
+        lambda s: rename(s, instant(10, 11), instant(10, 6)), "completed-before-requested", "MONO",
+    ),
+    "completed-twice": bad(lambda s: s.put(instant(10, 12), s.get(instant(10, 11))), "completed-twice", "TRAVEL MONO"),
+    "log-left-out-of-a-plan": bad(
+        log_left_out_of_a_plan, "committed-log-lost", "SNAP INCR RO QUIET PART", also="compaction-left-logs-out",
+    ),
+    "bulk-insert-over-logs": bad(bulk_insert_over_logs, "base-file-over-logs", "SNAP INCR RO PART"),
+    "plan-takes-a-later-log": bad(plan_takes_a_later_log, "log-in-two-slices", "QUIET PART"),
+    "two-plans-take-one-log": bad(two_plans_take_one_log, "log-in-two-slices", "QUIET PART"),
+    "plan-before-the-last-completed": bad(
+        lambda s: rename(s, instant(5, 6, "commit"), instant(5, 12, "commit")), "log-in-two-slices", "QUIET PART",
+    ),
+    "merged-fewer-than-planned": bad(merged_fewer, "compaction-left-logs-out", "SNAP INCR RO QUIET"),
+    "plan-without-its-base": bad(plan_without_base, "plan-from-old-base", "SNAP INCR RO QUIET PART"),
+    "input-of-a-plan-gone": bad(
+        lambda s: s.delete(log(7)(s)), "plan-cannot-run", "SNAP TRAVEL INCR CLEAN PROGRESS", also="listed-file-missing",
+    ),
+    "written-after-replace": bad(replaced_group, "written-after-replace", "SNAP INCR MONO", also="no-time"),
+    "oldest-log-pending": bad(
+        oldest_log_pending,
+        "hidden-by-a-pending-log", "CLEAN", gravity="AT RISK", also="writer-gone unreadable", verdict="BROKEN",
+    ),
+    "log-gone": bad(lambda s: s.delete(log(10)(s)), "listed-file-missing", "SNAP TRAVEL INCR"),
+    "superseded-log-gone": bad(lambda s: s.delete(log(1)(s)), "listed-file-missing", "TRAVEL INCR"),
+    "longer-file": bad(longer_file, "listed-file-size", "SNAP TRAVEL INCR"),
+    "fewer-rows-than-listed": bad(fewer_rows, "data-file-broken", "SNAP TRAVEL INCR"),
+    "listed-under-a-wrong-name": bad(listed_under_a_wrong_name, "listed-file-foreign", "SNAP TRAVEL INCR ATOM"),
+    "forgotten-write": bad(forgotten_write, "orphan-file", gravity="AT RISK"),
+    "late-attempt": bad(lists_nothing, "unlisted-file", gravity="AT RISK"),
+    "parquet-without-instant": bad(
+        lambda s: s.put("part=p/part-00000-c000.snappy.parquet", s.get(base(s))), "foreign-file", gravity="AT RISK",
+    ),
+    "two-groups-in-a-bucket": bad(second_group, "bucket-with-two-groups", "KEY"),
+    "bucket-out-of-range": bad(
+        bucket_beyond, "bucket-out-of-range", "SNAP TRAVEL INCR RO KEY", also="properties-contradict",
+    ),
+    "partition-not-marked": bad(
+        lambda s: s.delete("part=p/.hoodie_partition_metadata"), "partition-metadata-missing", gravity="AT RISK",
+    ),
+    "uncommitted-base": bad(
+        uncommitted_base,
+        "stray-base-file", "MONO", gravity="AT RISK", also="equal-times writer-gone", verdict="BROKEN",
+    ),
+}  # fmt: skip
