@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from .engine.config.maintenance import MaintenancePolicy
     from .engine.copying import copy_table
-    from .engine.data_source.registration import register
-    from .engine.data_source.sql_view import sql_view
+    from .engine.data_source.registration import register, sql_view
     from .engine.errors import BadInput, Cleaned, Conflict, Damaged, LimitExceeded, NbccError, NotATable, Unsupported
     from .engine.limits import Limits, set_limits
     from .engine.spark.session import session
@@ -48,7 +47,7 @@ _HOMES: Final = {
     "copy_table": ".engine.copying",
     "register": ".engine.data_source.registration",
     "session": ".engine.spark.session",
-    "sql_view": ".engine.data_source.sql_view",
+    "sql_view": ".engine.data_source.registration",
     **dict.fromkeys(("BadInput", "Cleaned", "Conflict", "Damaged", "LimitExceeded"), ".engine.errors"),
     **dict.fromkeys(("NbccError", "NotATable", "Unsupported"), ".engine.errors"),
     **dict.fromkeys(("Limits", "set_limits"), ".engine.limits"),
