@@ -228,7 +228,7 @@ MECHANISM = Mechanism(
     kinds=(SAVEPOINTER,),
     options=Savepoints,
     limits=SavepointLimits,
-    after=("cleaning",),
+    after=("cleaning",),  # whose views it redefines
     service=True,
     actions=(
         Action(SAVEPOINTER_PINS_INSTANT,

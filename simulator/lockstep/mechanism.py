@@ -205,7 +205,8 @@ class Lockstep:
     `refuses` maps options and limits with one value that the engine does not support to what the engine does instead.
     `traceless` is the reason why the options leave no trace on a table: the times, plans and file names that `nbcc
     validate` replays are the same under every value, so it replays them under the default value. "": the options leave
-    a trace. `traced` names the options that leave one all the same. (`Feature.trace` is something else: a stored run.)
+    a trace. A segment in these reasons is a part of a table's history (audit/segments.py). `traced` names the options
+    that leave one all the same. (`Feature.trace` is something else: a stored run.)
 
     `pictures` maps options with one value to the sentences of a picture. `explains` maps the status of a file to the
     options that can cause it, with a rank: 1 is the likeliest cause among the options of all mechanisms.
