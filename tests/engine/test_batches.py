@@ -76,7 +76,7 @@ def test_a_batch_of_an_older_release_is_answered_without_a_comparison(
 ) -> None:
     """Its commit records no digest."""
     with monkeypatch.context() as patch:
-        patch.setattr(data_write, "extra", lambda batch_id, digest: {EXTRA: batch_id})
+        patch.setattr(data_write, "batch_metadata", lambda batch_id, digest: {EXTRA: batch_id})
         first = table.upsert(rows("a"), batch_id="orders/7")
     assert table.upsert(rows("b"), batch_id="orders/7") == first
 
