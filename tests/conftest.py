@@ -51,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
+@pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests on the shared session stay in one worker, so that a run starts it once; those that start Spark themselves
     or need nbcc installed come one after the other as well, maybe concurrently with them. Other tests of one file stay
