@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import Final, Literal
 
 from .logic import Relation, Sort, Symbolic, Term, constant, no, symbol
@@ -36,10 +37,16 @@ class Obligation:
     clause: str
     action: str
     given: tuple[Term, ...]
-    goal: Term
+    build: Callable[[], Term]
+    """Returns the goal. Its terms take about as long to build as to prove, so only those of a wanted goal are built."""
     near: tuple[Term, ...] = ()
     """The part of what is given that names the goal's own clause and the action."""
     sorts: tuple[Sort, ...] = ()
+
+    @cached_property
+    def goal(self) -> Term:
+        """The formula that must follow from what is given."""
+        return self.build()
 
     @property
     def name(self) -> str:
@@ -66,17 +73,18 @@ def obligations(system: ProvedSystem) -> Iterator[Obligation]:
     sorts = tuple(dict.fromkeys(sort for relation in system.relations for sort in relation.arguments))
     assumed = tuple(formula(now) for formula in system.background.values())
     clauses = {name: formula(now) for name, formula in system.clauses.items()}
-    start = system.initially(now)
+    start = (*assumed, system.initially(now))
     for name, clause in clauses.items():
-        yield Obligation("initially", name, "", (*assumed, start), clause, (*assumed, start), sorts)
+        yield Obligation("initially", name, "", start, partial(_same, clause), start, sorts)
     premises = {name: (*assumed, *(clauses[each] for each in system.premises(name))) for name in clauses}
     for action in system.actions:
         guard, after = step(system, now, action)
         for name, formula in system.clauses.items():
-            goal = formula(after)
+            goal = partial(formula, after)
             near = (*assumed, *(clauses[each] for each in (name, *system.hints.get(name, ()))), guard)
             yield Obligation("preserved", name, action.name, (*premises[name], guard), goal, near, sorts)
-        yield Obligation("possible", "", action.name, (*assumed, *clauses.values()), guard, sorts=sorts)
+        reached = (*assumed, *clauses.values())
+        yield Obligation("possible", "", action.name, reached, partial(_same, guard), sorts=sorts)
     for claim in system.claims:
         used = [clauses[name] for name in claim.by] or list(clauses.values())
         yield from (replace(each, sorts=sorts) for each in _implied(system, claim, now, (*assumed, *used)))
@@ -84,11 +92,16 @@ def obligations(system: ProvedSystem) -> Iterator[Obligation]:
 
 def _implied(system: ProvedSystem, claim: Claim, now: Symbolic, invariant: tuple[Term, ...]) -> Iterator[Obligation]:
     if claim.holds is not None:
-        yield Obligation("implied", claim.promise, "", invariant, claim.holds(now))
+        yield Obligation("implied", claim.promise, "", invariant, partial(claim.holds, now))
     if claim.step is not None:
         for action in system.actions:
             guard, after = step(system, now, action)
-            yield Obligation("implied", claim.promise, action.name, (*invariant, guard), claim.step(now, after))
+            goal = partial(claim.step, now, after)
+            yield Obligation("implied", claim.promise, action.name, (*invariant, guard), goal)
+
+
+def _same(term: Term) -> Term:
+    return term
 
 
 def step(system: ProvedSystem, now: Symbolic, action: Move) -> tuple[Term, Symbolic]:
