@@ -23,7 +23,7 @@ from ..timeline.resize_plans import generation_made
 from ..timeline.savepoints import by_partition
 from ..writes.decision_log import is_free
 from ..writes.restoring import is_kept
-from .replaced_groups import resize_inputs, unneeded_files
+from .replaced_groups import older_files, resize_inputs, unneeded_files
 from .savepoints import pinned_files
 
 HOUR_MS: Final = 3_600_000
@@ -101,7 +101,7 @@ def plan_clean(
     gone = {path for piece in slices if id(piece) not in stay for path in piece.paths}
     pinned = pinned_files(context, timeline)
     keep = pinned | planned_inputs(context, timeline) | resize_inputs(context, history)
-    gone |= skipped_by_cleans(context, history, horizon)
+    gone |= skipped_by_cleans(context, history, horizon) | older_files(context, history, horizon)
     files = by_partition((gone - keep) | unneeded_files(context, history, horizon, pinned))
     if not files:
         return None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..context import Context
 from ..file_names import parse_base, parse_log, split_path
-from ..files.group_files import Group
-from ..files.slices import pending_plans
+from ..files.group_files import Group, listed_files
+from ..files.slices import build_slices, kept_since, pending_plans
 from ..timeline import Instant, completion_of
 from ..timeline.history import Current, History
 from ..timeline.resize_plans import resizes
@@ -35,6 +35,22 @@ def unneeded_files(context: Context, history: History, horizon: str, kept: froze
             paths = _files_in(context, history, groups)
             found |= paths if kept.isdisjoint(paths) else set()
     return frozenset(found)
+
+
+def older_files(context: Context, history: History, horizon: str) -> frozenset[str]:
+    """Return the files of file groups that were replaced after the `horizon` which no read as of the horizon or later
+    needs: they are older than a base file that had completed by then. Files that an earlier clean planned to delete
+    are left out.
+    """
+    timeline, commits, rules = history.current, context.commits, context.rules
+    replaced = (of_it for instant, of_it in _not_cleaned(context, timeline) if completion_of(instant) > horizon)
+    if not (groups := frozenset[Group]().union(*replaced)):
+        return frozenset()
+    files = (file for file in listed_files(timeline, commits, rules) if (file.partition, file.file_id) in groups)
+    slices = kept_since(build_slices(files, pending_plans(timeline, commits, rules), rules),
+                        commits.horizon(timeline) or "", rules)  # fmt: skip
+    kept = {path for piece in kept_since(slices, horizon, rules) for path in piece.paths}
+    return frozenset(path for piece in slices for path in piece.paths if path not in kept)
 
 
 def not_cleaned(context: Context, history: History) -> frozenset[Instant]:
