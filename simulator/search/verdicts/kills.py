@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Final
 
 from nbcc.model import Protocol, World
+from nbcc.model.assembly import is_modelled
 
 from .. import mutants
 from ..explore import Verdict
-from .bound import Bound, exceeds, sentence
+from .bound import Bound, bound_of, exceeds, sentence
 from .judge import Cell, MatrixRow
 from .search_bounds import all_bounds
 
@@ -87,7 +88,7 @@ def _doubts(promise: str, bounds: Sequence[Bound], known: Sequence[Kill], protoc
     mine = [kill for kill in known if kill.promise == promise]
     if (count := len({kill.mutant for kill in mine})) < ENOUGH:
         yield f"{count} of its mutants were killed, {ENOUGH} are needed"
-    for kill in (each for each in mine if _is_of(each.mutant, protocol)):
+    for kill in (each for each in mine if _is_of(each.mutant, protocol) and _is_searched(each.bound, protocol)):
         if not any(exceeds(bound, kill.bound) for bound in bounds):
             yield f"no world that was searched is beyond {sentence(kill.bound)}, which kills {kill.mutant}"
 
@@ -99,6 +100,11 @@ def _is_of(mutant: str, protocol: Protocol) -> bool:
         return True
     loaded = mutants.load(mutant)
     return not loaded.replace or dict(loaded.protocol).items() <= protocol.to_mapping().items()
+
+
+def _is_searched(bound: Bound, protocol: Protocol) -> bool:
+    """True if the small world with this bound, in which a mutant was killed, is modelled under `protocol`."""
+    return any(is_modelled(world, protocol) for world in small_worlds() if bound_of(world) == bound)
 
 
 def mutants_of(known: Iterable[Kill]) -> Mapping[str, tuple[Kill, ...]]:
