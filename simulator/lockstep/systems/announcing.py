@@ -294,11 +294,11 @@ class AnnouncingSystem(EngineSystem):
         return self._is_about_to(actor, LOOKS) if decided else self._has_read_rival(actor)
 
     def _is_behind(self, model: Any, state: Any, mine: Any) -> bool:
-        """Return whether an earlier item of the last entry than the announced one is unpublished."""
-        items = last_of(model.component(state, "entries")).items
-        earlier = items[: [*map(name_of, items), name_of(mine)].index(name_of(mine))]
-        return any(each in earlier for each in unpublished(last_of(model.component(state, "entries")),
-                                                            model.view(state, "timeline")))  # fmt: skip
+        """Return whether the last entry has decided the announcement, and an earlier item of it is unpublished."""
+        last = last_of(model.component(state, "entries"))
+        names = [*map(name_of, last.items)]
+        earlier = last.items[: names.index(name_of(mine))] if name_of(mine) in names else ()
+        return any(each in earlier for each in unpublished(last, model.view(state, "timeline")))
 
     def _is_about_to(self, actor: str, calls: Collection[str]) -> bool:
         """Return whether the next call of an actor is one of `calls`."""
