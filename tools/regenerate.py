@@ -13,8 +13,8 @@
     proofs       specs/proofs.json, by a run of the prover; a minute or more
     statements   docs/statements.md, from specs/statements.toml
     schemas      specs/schemas: JSON Schemas of worlds, protocols, scenarios and traces, from their loaders
-    writers      the tables in docs/how-many-writers.md, from the figures in specs/workload
-    writers-all  the same with its figures and pictures, by sweeps of the simulation; minutes
+    writers      the tables and pictures of docs/how-many-writers.md, from the figures in specs/workload
+    writers-all  the same with its figures, by sweeps of the simulation; minutes
     verdicts     specs/verdicts.md, from the accepted matrices, locks and proofs; `nbcc verdicts --accept` writes them
 
 `--check` writes nothing and exits with 1 if a file is stale. `python -m tools.detection` records the figures of

@@ -23,17 +23,19 @@ KEPT: Final = 95.0
 
 
 def files(measure: bool) -> dict[Path, str | None]:
-    """Return the page with its tables. If `measure` is True, run the sweeps again, and draw the pictures too."""
+    """Return the page with its tables, and its pictures. If `measure` is True, run the sweeps again."""
+    from .pictures import pictures
+
     made: dict[Path, str | None] = {}
-    figures: dict[str, Any] = {} if measure else json.loads(FIGURES.read_text("utf-8"))
     if measure:
-        from .pictures import pictures
         from .sweeps import sweeps
 
         figures = sweeps()
         made[FIGURES] = json.dumps(figures, indent=1) + "\n"
-        bench = json.loads(COMMITS.read_text("utf-8"))
-        made |= {PICTURES / name: text for name, text in pictures(figures, bench).items()}
+    else:
+        figures = json.loads(FIGURES.read_text("utf-8"))
+    bench = json.loads(COMMITS.read_text("utf-8"))
+    made |= {PICTURES / name: text for name, text in pictures(figures, bench).items()}
     text = PAGE.read_text("utf-8")
     for name, lines in tables(figures).items():
         begin = f"<!-- table {name}: python -m tools.regenerate writers -->\n"
