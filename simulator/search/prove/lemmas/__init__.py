@@ -9,6 +9,10 @@ from dataclasses import dataclass, fields
 from typing import Any, Final, get_args, get_type_hints
 
 from nbcc.model import Protocol
+from nbcc.model.kernel.compactor import COMPACTOR
+from nbcc.model.kernel.writer import WRITER
+from nbcc.model.mechanisms.announcements.cut import CUTTER
+from nbcc.model.mechanisms.announcements.mechanism import KINDS
 
 from ..system import ProvedSystem
 from . import (
@@ -26,6 +30,9 @@ from . import (
     replaces,
     resizes,
 )
+
+ANNOUNCING: Final = tuple(kind for kind in (*KINDS, CUTTER.name) if kind not in (WRITER.name, COMPACTOR.name))
+"""The kinds of actors of the model whose announcements, or cuts of the log, no relation describes."""
 
 
 @dataclass(frozen=True)
@@ -100,5 +107,6 @@ LEMMAS: Final = (
            ("lost_lock",), ("lost_lock",), "decision-log"),
     Lemmas("free_commits", "announced commits, which entries decide together without a lock", free_commits.FreeOptions,
            free_commits.FreeCommits, ("demo",), ("demo",), "free-commits",
-           ("rollbackers: the relation of commits without a lock has none",)),
+           (*(f"{kind}s: the relation of commits without a lock has none" for kind in ANNOUNCING),
+            "several compactors: that relation has one")),
 )  # fmt: skip
