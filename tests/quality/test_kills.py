@@ -140,6 +140,15 @@ def test_holds_is_believed_only_beyond_every_kill() -> None:
     assert believed("SNAP", replace(cell, bounds=two_worlds[:1]), three).verdict is Verdict.UNDETERMINED
 
 
+def test_no_larger_world_is_needed_than_the_protocol_has() -> None:
+    archived = kill("a", writer=2, compactor=1, archiver=1, groups=1, writes_per_writer=1, compactions=1,
+                    log_versions=1, archives=1, instants_retained=1)  # fmt: skip
+    cell = Cell(verdict=Verdict.HOLDS, bounds=({"writer": 3},))
+    known = [archived, replace(archived, mutant="b"), replace(archived, mutant="c")]
+    assert believed("SNAP", cell, known).verdict is Verdict.UNDETERMINED
+    assert believed("SNAP", cell, known, Protocol(decision="free")) is cell
+
+
 @pytest.mark.parametrize("verdict", [Verdict.VIOLATED, Verdict.NOT_APPLICABLE, Verdict.UNDETERMINED])
 def test_only_holds_is_doubted(verdict: Verdict) -> None:
     cell = Cell(verdict=verdict)

@@ -17,6 +17,7 @@ from typing import Final
 from nbcc.model import Protocol, World
 from nbcc.model.assembly import is_modelled
 
+from ... import specs
 from .. import mutants
 from ..explore import Verdict
 from .bound import Bound, bound_of, exceeds, sentence
@@ -75,8 +76,8 @@ def believable(rows: Iterable[MatrixRow], known: Sequence[Kill]) -> tuple[Matrix
 
 def believed(promise: str, cell: Cell, known: Sequence[Kill], protocol: Protocol = DEFAULT) -> Cell:
     """Return the cell, or UNDETERMINED instead of HOLDS if the killed mutants do not satisfy the criteria in the
-    module's docstring. A mutant of another protocol than `protocol` counts, but asks for no larger world: its world may
-    not be modelled under `protocol`.
+    module's docstring. A mutant of another protocol than `protocol` counts, but asks for no larger world. Nor does a
+    mutant whose world is not modelled under `protocol`.
     """
     if cell.verdict is not Verdict.HOLDS:
         return cell
@@ -88,8 +89,9 @@ def _doubts(promise: str, bounds: Sequence[Bound], known: Sequence[Kill], protoc
     mine = [kill for kill in known if kill.promise == promise]
     if (count := len({kill.mutant for kill in mine})) < ENOUGH:
         yield f"{count} of its mutants were killed, {ENOUGH} are needed"
-    for kill in (each for each in mine if _is_of(each.mutant, protocol) and _is_searched(each.bound, protocol)):
-        if not any(exceeds(bound, kill.bound) for bound in bounds):
+    for kill in (each for each in mine if _is_of(each.mutant, protocol)):
+        beyond = any(exceeds(bound, kill.bound) for bound in bounds)
+        if not beyond and _is_modelled(kill.mutant, frozenset(kill.bound.items()), protocol):
             yield f"no world that was searched is beyond {sentence(kill.bound)}, which kills {kill.mutant}"
 
 
@@ -102,9 +104,13 @@ def _is_of(mutant: str, protocol: Protocol) -> bool:
     return not loaded.replace or dict(loaded.protocol).items() <= protocol.to_mapping().items()
 
 
-def _is_searched(bound: Bound, protocol: Protocol) -> bool:
-    """True if the small world with this bound, in which a mutant was killed, is modelled under `protocol`."""
-    return any(is_modelled(world, protocol) for world in small_worlds() if bound_of(world) == bound)
+@cache
+def _is_modelled(mutant: str, bound: frozenset[tuple[str, int]], protocol: Protocol) -> bool:
+    """True if the world with this bound, in which a mutant was killed, is modelled under `protocol`, or unknown."""
+    own = mutants.load(mutant).world if mutant in mutants.names() else ""
+    worlds = (*small_worlds(), *([specs.world(own)] if own else []))
+    there = [world for world in worlds if bound_of(world).items() == bound]
+    return not there or any(is_modelled(world, protocol) for world in there)
 
 
 def mutants_of(known: Iterable[Kill]) -> Mapping[str, tuple[Kill, ...]]:
