@@ -75,8 +75,7 @@ def _proved(quick: Data) -> Iterator[str]:
         whole.append(f"under `{protocol}`: {', '.join(name for name in names if name not in some) or 'none'}")
         part.append(f"under `{protocol}`: {', '.join(some) or 'none'}")
     yield from _bullet(
-        f"PROVED for any number of actors {'; '.join(whole)} ([proof](../docs/proof.md), [obligations](proofs.json)). "
-        "All verdicts below are from searches, up to a bound."
+        f"PROVED for any number of actors {'; '.join(whole)} ([proof](../docs/proof.md), [obligations](proofs.json))."
     )
     yield from _bullet(f"PROVED IN PART {'; '.join(part)} ([why](../docs/proof.md#what-the-formulas-leave-out)).")
 
@@ -99,22 +98,25 @@ def _applies(quick: Data) -> Iterator[str]:
     yield from _bullet(f"{'; '.join(sentences)}.")
     endless = [each for each in quick["worlds"] if ENDLESS in each["world"]]
     cyclic = {name for each in endless for name in each["for"]}
-    names = ", ".join(f"`{name}`" for name in quick["protocols"] if name not in cyclic)
+    names = _described(quick, [name for name in quick["protocols"] if name not in cyclic])
     worlds = " and ".join(each["world"] for each in endless)
     yield from _bullet(f"PROGRESS is judged with cycles in {worlds}, and without cycles elsewhere and for {names}.")
 
 
 def _described(quick: Data, protocols: list[str]) -> str:
-    """Return the names of protocols, or the option value that exactly these protocols have besides the default one."""
-    by_value: dict[str, list[str]] = {}
+    """Return the names of protocols, or values of options that at least three of them have, and no other protocol."""
+    having: dict[str, list[str]] = {}
     for name, row in quick["protocols"].items():
         for option, value in row["options"].items():
-            by_value.setdefault(f"those with `{option}={value}`", []).append(name)
-            by_value.setdefault(f"those with another `{option}` than the default", []).append(name)
-    first, *others = protocols
-    first, others = (first, others) if first == "default" else ("", protocols)
-    phrase = next((words for words, names in by_value.items() if len(names) > 3 and names == others), "")
-    return " and ".join(filter(None, (first and f"`{first}`", phrase))) if phrase else _names(protocols)
+            having.setdefault(f"`{option}={value}`", []).append(name)
+            having.setdefault(f"another `{option}` than the default", []).append(name)
+    left, values = protocols, list[str]()
+    for value, names in sorted(having.items(), key=lambda pair: -len(pair[1])):
+        if len(names) > 2 and {*names} <= {*left}:
+            values.append(value)
+            left = [name for name in left if name not in names]
+    described = [f"those with {' or '.join(values)}"] if values else []
+    return " and ".join(filter(None, (_names(left), *described)))
 
 
 CHOOSE_FILE_IDS: Final = (*names_of(FileIds), *names_of(Inserts))
@@ -130,7 +132,8 @@ def _repeats(quick: Data, full: Data) -> Iterator[str]:
         "is computed in another way, as in the engine, is compared by `nbcc check`."
     )
     chosen = [name for name, row in quick["protocols"].items() if not {*CHOOSE_FILE_IDS}.isdisjoint(row["options"])]
-    yield from _bullet(f"KEY holds by construction where buckets fix the file groups, not so under {_names(chosen)}.")
+    others = _described(quick, chosen)
+    yield from _bullet(f"KEY holds by construction where buckets fix the file groups, not so under {others}.")
     yield ""
 
 
@@ -196,14 +199,19 @@ def _steps(row: Data) -> dict[str, int]:
 
 def _systems(quick: Data, full: Data) -> Iterator[str]:
     """Return what findings show about the systems that can be run."""
+    rows = [*_of_systems(quick, full)]
+    longer = (
+        "*Confirmed in N steps*: another run was, because the system cannot take a step of the shortest one. "
+        if any(evidence.startswith("confirmed in") for _, evidence, _ in rows) else ""
+    )  # fmt: skip
     yield from ("## Real systems", "")
     yield from _wrapped(
         "Two protocols describe real systems, and [findings](findings/README.md) compare them. *Confirmed*: a run "
-        "that breaks the promise was replayed on the system. *Confirmed in N steps*: another run was, because the "
-        "system cannot take a step of the shortest one. *Confirmed by a test*: a test shows it on the system. *Model "
-        "only*: this was not tried. *Broken by a test*: no search breaks the promise, a test of a finding does."
+        f"that breaks the promise was replayed on the system. {longer}*Confirmed by a test*: a test shows it on the "
+        "system. *Model only*: this was not tried. *Broken by a test*: no search breaks the promise, a test of a "
+        "finding does."
     )
-    yield from ("", *table(("protocol", "on the system", "promises"), _of_systems(quick, full)), "")
+    yield from ("", *table(("protocol", "on the system", "promises"), rows), "")
 
 
 def _of_systems(quick: Data, full: Data) -> Iterator[tuple[str, str, str]]:

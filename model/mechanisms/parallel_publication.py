@@ -34,12 +34,11 @@ from ..kernel.writer import WRITER
 from ..machine.composition import Composition
 from ..machine.mechanism import Mechanism
 from ..machine.options import Options, ProtocolOptions, option
-from ..machine.transition import Action, Args, Changes, Guard, Transition, transition
+from ..machine.transition import Action, Args, Changes, Component, Guard, Preset, Transition, preset, transition
 from ..protocol import Protocol
 from ..world import World
 from .announcements.author import ALL_PUBLISHED, DECIDED, KNOWS_TAIL, Deciding, Log, Timeline, last_known, learn_tail
 from .announcements.rules import PLANS, DecidedEntry, unpublished
-from .crashes import Crashes
 from .decision_log import DecisionLog
 from .rollback.rollbacker import ROLLBACKER
 
@@ -55,6 +54,11 @@ class PublicationOrder(Options):
         "ascending",
         "ascending: the instants of an entry of the decision log are published one after the other, in the order of "
         "their completion times; parallel: in any order, and readers ignore an instant behind a missing one",
+    )
+    settled_by: Literal["entry", "listing"] = option(
+        "entry",
+        "entry: under parallel publication, a reader's time is earlier than each instant of the last entry that it "
+        "lacks; listing: it is the newest instant that the reader lists",
     )
 
 
@@ -72,13 +76,15 @@ def compose(composition: Composition) -> None:
     composition.map_view(ACTIVE, active_with_early)
     composition.map_view(PENDING, pending_but_early)
     composition.map_view(KEPT, kept_with_early)
-    composition.map_view(NEWEST, newest_settled)
+    if composition.protocol[PublicationOrder].settled_by == "entry":
+        composition.map_view(NEWEST, newest_settled)
     for kind in PUBLISHERS:
         composition.find(f"{kind.name}_publishes_item").replace(publishes_any)
         composition.find(f"{kind.name}_finds_decided").require(ENTRY_IS_KNOWN)
         for me in composition.actors_of(kind):
             composition.add(transition(f"{kind.name}_learns_newer_tail", me, at=KNOWS_TAIL, effect=learn_tail,
                                        guards=(ALL_PUBLISHED, DECIDED, ~ENTRY_IS_KNOWN)))  # fmt: skip
+    composition.find("rollbacker_plans_rollback").replace(choosing_without_early)
     composition.find(READER_STARTS_LISTING).replace(partial(listing_early, start_listing))
     composition.find(READER_STARTS_LISTING_AGAIN).replace(partial(listing_early, start_second_listing))
 
@@ -102,6 +108,14 @@ def pending_but_early(pending_instants: Iterable[Instant], early: Published) -> 
 def kept_with_early(own: Reader, kept_instants: Published, early: Published) -> Published:
     return (*kept_instants, *(entry for entry in early if entry.requested in own.instants))
 
+
+def choosing_without_early(plans: Transition) -> Transition:
+    """Return a copy of the transition by which a rollbacker plans: the write of an early instant has not failed."""
+    *others, failed = plans.guards
+    choose, *more = plans.effects
+    assert isinstance(choose, Preset)
+    failed = replace(failed, holds=preset(failed.holds, published=Component(ACTIVE)))
+    return replace(plans, guards=(*others, failed), effects=(preset(choose, published=Component(ACTIVE)), *more))
 
 
 # How an entry is published.
@@ -184,8 +198,6 @@ def fit(world: World, protocol: Protocol) -> None:
     """Raise ValueError for a world in which parallel publication is not modelled."""
     known = [kind.name for kind in KINDS]
     others = [kind for kind, count in sorted(world.actors.items()) if count and kind not in known]
-    if world.actors.get(ROLLBACKER.name, 0) and world[Crashes].crashes:  # such a world has many thousands of states
-        others.append("rollbacker and crashes")
     if is_parallel(protocol) and others:
         raise ValueError(f"world: publication = 'parallel' is not modelled with a {others[0].replace('_', ' ')}")
 

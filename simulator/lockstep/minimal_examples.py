@@ -147,6 +147,7 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     yield specs.world("free_restores"), free
     parallel = free.replace(publication="parallel")
     yield World(actors=crew(WRITER, WRITER, COMPACTOR)), parallel
+    yield World(actors=crew(WRITER, WRITER, ROLLBACKER), crashes=1, rollbacks=1), parallel
     for name in extensions.files_of("worlds"):
         yield specs.world(name), default
     for protocol_name, name in (example for room in rooms().values() for example in room.examples):

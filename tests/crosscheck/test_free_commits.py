@@ -19,7 +19,7 @@ from nbcc.simulator.users_factory import CannotPlay
 from tests.builders import by_day
 
 FREE, SHARED = specs.protocol("free-commits"), specs.protocol("shared-commits")
-PARALLEL = Protocol(decision="free", publication="parallel")
+PARALLEL = specs.protocol("parallel-commits")
 OPTIMISTIC = Protocol(decision="free", concurrency="occ")
 THREE, COMPACTED = specs.world("free_three_writers"), specs.world("free_compaction")
 UNDONE = specs.world("free_rollback")
@@ -56,7 +56,7 @@ def test_engine_and_model_agree_on_commits_without_a_lock(world: World, historie
 
 
 @pytest.mark.parametrize(
-    ("world", "histories"), [(THREE, 8), (ROLLED_BACK.replace(crashes=0), 8), (PLANNED, 5)],
+    ("world", "histories"), [(THREE, 8), (ROLLED_BACK, 8), (PLANNED, 5)],
     ids=["with a crash", "with a rollbacker", "with a compactor"],
 )
 def test_engine_and_model_agree_on_parallel_publication(world: World, histories: int) -> None:

@@ -119,6 +119,7 @@ BREAKS = {
     ("mapping_check", "at_open"): {"SNAP", "INCR", "CDC", "PART"},
     ("inserts", "newest"): {"SNAP", "INCR", "CDC"},
     ("inserts", "unchecked"): {"SNAP", "INCR", "CDC", "RO", "PART", "KEY"},
+    ("settled_by", "listing"): {"SNAP", "TRAVEL", "ATOM"},
     ("services", "foreign"): {"SNAP", "INCR", "CDC", "RO", "QUIET"},
     ("claims", "none"): {"MONO"},
     ("tombstone_logs", "by_time"): {"SNAP", "TRAVEL", "INCR", "CDC", "QUIET", "MONO"},
@@ -127,6 +128,7 @@ RESTS_ON = {
     "recommit_check": {"concurrency": "occ"},
     "claims": {"decision": "log"},
     "tombstone_logs": {"decision": "log", "claims": "none"},
+    "settled_by": {"decision": "free", "publication": "parallel"},
 }
 """Choices that matter only together with others."""
 
@@ -147,6 +149,7 @@ SHOWS_IN = {
     ("fencing", ""): "lost_lock",
     ("claims", ""): "lost_lock",
     ("tombstone_logs", ""): "lost_lock",
+    ("settled_by", ""): "free_readers",
     ("first_slice", ""): "first_log",
     ("bulk_insert", ""): "loads",
     ("failed_writes", ""): "failed_writer",
@@ -190,7 +193,7 @@ SHOWS_IN = {
 """The world for a choice, where it is not the demo's."""
 
 
-EXTENDS = {"unclaimed-times": "decision-log"}
+EXTENDS = {"unclaimed-times": "decision-log", "parallel-commits-newest-listed": "parallel-commits"}
 
 
 def test_every_protocol_but_the_default_is_pinned() -> None:

@@ -21,15 +21,17 @@ LOCKSTEP = Lockstep(
             includes=("announcements",),
             engine=("writes.deciding:publish_entry", "settled", "convert"),
             hudi_impossible="its readers refuse the version of such a table",
-            mutants=("missing-instants-ignored", "returned-behind-a-missing-instant",
-                     "next-entry-behind-a-missing-instant"),
-            promises=("SNAP", "TRAVEL", "FRESH"),
-            trace="101-committed-by-another",
+            mutants=("returned-behind-a-missing-instant", "next-entry-behind-a-missing-instant",
+                     "newest-listed-instant-read"),
+            verdicts=("parallel-commits", "parallel-commits-newest-listed"),
+            promises=("SNAP", "TRAVEL", "ATOM", "FRESH"),
+            trace="115-newest-listed-instant",
             boundary="**Parallel publication**"),
     ),
     rows=tuple(
         MappingRow(f"{kind.name}_learns_newer_tail", operation, before=GOES_ON)
         for kind, operation in zip(PUBLISHERS, OPERATIONS, strict=True)
     ),
+    refuses={PublicationOrder(settled_by="listing"): "its readers read the last entry of the decision log"},
     hudi_cannot=NOT_IN_HUDI,
 )  # fmt: skip

@@ -21,7 +21,7 @@ from .judge import Cell, MatrixRow, protocols, worlds_of
 from .search_bounds import Depth
 
 EVERY = "every protocol"
-FEW = 3
+FEW = 5
 """So many protocols are named as exceptions."""
 
 
