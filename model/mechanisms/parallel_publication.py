@@ -18,6 +18,7 @@ from functools import partial
 from typing import Any, Literal
 
 from ..kernel.compactor import COMPACTOR
+from ..kernel.compactor import PLANS as PUTS_PLAN
 from ..kernel.reader import (
     KEPT,
     NEWEST,
@@ -84,7 +85,7 @@ def compose(composition: Composition) -> None:
         for me in composition.actors_of(kind):
             composition.add(transition(f"{kind.name}_learns_newer_tail", me, at=KNOWS_TAIL, effect=learn_tail,
                                        guards=(ALL_PUBLISHED, DECIDED, ~ENTRY_IS_KNOWN)))  # fmt: skip
-    composition.find("rollbacker_plans_rollback").replace(choosing_without_early)
+    composition.select(PUTS_PLAN, actors=composition.actors_of(ROLLBACKER)).replace(choosing_without_early)
     composition.find(READER_STARTS_LISTING).replace(partial(listing_early, start_listing))
     composition.find(READER_STARTS_LISTING_AGAIN).replace(partial(listing_early, start_second_listing))
 
