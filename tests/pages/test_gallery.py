@@ -64,6 +64,7 @@ MODEL_ONLY = {
     "112-rfc-66-example-by-four-rules",
     "105-key-inserted-twice",
     "106-newest-location",
+    "115-newest-listed-instant",
 }
 # A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.
 BROKEN_BY_DEFAULT = {"31-lost-lock", "33-commit-and-rollback"}
@@ -75,6 +76,7 @@ REMEDIES = dict.fromkeys((*BROKEN_BY_DEFAULT, "36-equal-times"), Protocol(decisi
     if entry.protocol[Occ].concurrency == "occ" or entry.name == "45-copy-on-write-loses"
 }
 CANNOT_HAPPEN = {
+    "115-newest-listed-instant",
     "95-flink-write-error",
     "96-flink-own-conflict",
     "98-flink-rolled-back-by-another",
