@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> int:
         write(out / "spec" / f"{old}-to-{new}", old, specs.protocol(old), new, specs.protocol(new))
     for name, (title, objects) in API.items():
         _put(out / "api" / f"{name}.md", f"# {title}\n\n" + "".join(f"::: nbcc.{each}\n\n" for each in objects))
-    _put(out / "index.md", _index((ROOT / "docs" / "README.md").read_text("utf-8")))
+    _put(out / "index.md", _index(*((ROOT / each).read_text("utf-8") for each in ("README.md", "docs/README.md"))))
     print(*dead, sep="\n", end="\n" if dead else "", file=sys.stderr)
     return int(bool(dead))
 
@@ -87,15 +87,17 @@ def _to_list(link: str, found: re.Match[str]) -> str:
     return f"{before}{target}/files.md{after}" if target == link else found.group()
 
 
-def _index(text: str) -> str:
-    """The start page: the list of documents, the specifications and the API."""
-    pages = text.replace("# Documents", "# nbcc", 1).replace("](../", "](").replace("](", "](docs/")
+def _index(readme: str, documents: str) -> str:
+    """The start page: what nbcc is, the specifications, the list of documents and the API."""
+    title, first, second, *_ = readme.split("\n\n")
+    pages = documents.replace("# Documents", "## Documents", 1).replace("](../", "](").replace("](", "](docs/")
     pages = re.sub(r"\]\(docs/(specs|examples)/", r"](\1/", pages)
     both = (f"- [{old} to {new}](spec/{old}-to-{new}/difference.html)" for old, new in DIFFERENCES)
     api = (f"- [{title}](api/{name}.md)" for name, (title, _) in API.items())
     whole = "- [The default protocol](spec/default-to-hudi-1.2.0/index.html), whole"
     specifications = ("## Specifications, computed from the model", "", whole, *both, "")
-    return "\n".join([pages, *specifications, "## API", "", *api, ""])
+    intro = (title, "", first, "", second, "")
+    return "\n".join([*intro, *specifications, pages, "## API", "", *api, ""])
 
 
 def _put(path: Path, content: str | bytes) -> None:
