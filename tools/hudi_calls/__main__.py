@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from .crashes import FAULTS, points
-from .summary import FIGURES, summary, text
+from .labels import FIGURES
+from .summary import summary, text
 from .tables import OPERATIONS, Tables
 
 

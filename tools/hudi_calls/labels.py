@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from nbcc.model.kernel.compactor import COMPACTOR, COMPACTOR_WRITES_BASE
 from nbcc.model.kernel.publication import publication_actions
@@ -15,6 +17,7 @@ from nbcc.model.mechanisms.cleaning.mechanism import CLEANER
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 from nbcc.simulator.lockstep.mechanisms import rooms
 
+FIGURES = Path(__file__).resolve().parents[2] / "specs" / "hudi-calls.json"
 LABELS = (
     (r"/\.hoodie/timeline/\d+(_\d+)?\.(?P<action>[a-z]+)(\.(?P<state>requested|inflight))?$", ""),
     (r"/\.hoodie/timeline/history/_version_", "archive version"),
@@ -86,3 +89,8 @@ def action(operation: str, change: str) -> str:
 def changes_of_actions(operation: str, seen: Iterable[str]) -> Mapping[str, int]:
     """Return how many changes of an operation each action of the model stands for."""
     return Counter(action(operation, change) for change in seen)
+
+
+def recorded(operation: str) -> Mapping[str, int]:
+    """Return how many calls of the recorded run of an operation each action of the model stands for."""
+    return changes_of_actions(operation, json.loads(FIGURES.read_text("utf-8"))["operations"][operation]["seen"])

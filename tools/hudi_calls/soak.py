@@ -125,7 +125,8 @@ def shrunk(tables: Tables, played: Played, wrong: str) -> tuple[Played, str]:
             return None
         cast = run.cast._replace(actors={each: own for each, own in run.cast.actors.items() if each != actor})
         found, judged = again(tables, cast, steps)
-        if not (explained(found, judged) == name if name else alike(judged, wrong)) or size(found) >= size(run):
+        same = explained(found, judged) == name if name else alike(judged, wrong)
+        if not same or size(*found[:2]) >= size(*run[:2]):
             return None
         last = judged
         return found
@@ -139,9 +140,9 @@ def shrunk(tables: Tables, played: Played, wrong: str) -> tuple[Played, str]:
     return simplest(best, retry, without_a_block), last
 
 
-def size(played: Played) -> tuple[int, ...]:
-    faults = sum(step.action != CALL for step in played.steps)
-    return len(played.cast.actors), faults, context_switches(played.steps), len(played.steps)
+def size(cast: Cast, steps: tuple[Step, ...]) -> tuple[int, int, int, int]:
+    """Return the numbers of actors, faults, switches and steps: a history with fewer ones is simpler."""
+    return len(cast.actors), sum(step.action != CALL for step in steps), context_switches(steps), len(steps)
 
 
 def alike(one: str, other: str) -> bool:

@@ -11,13 +11,15 @@ from typing import Any
 
 from ..markdown import table
 from ..peers.hudi.release import NEWEST
-from .labels import CHANGES, changes_of_actions, seen_by_others
-from .soak import STATE, State, fingerprint
+from .labels import CHANGES, FIGURES, changes_of_actions, seen_by_others
+from .soak import RUNS, STATE, TOURS, State, fingerprint, size
+from .soak import load as load_run
 from .tables import kinds
+from .tours import fingerprint as of_tours
+from .tours import runs
 from .verdict import without_numbers
 
 ROOT = Path(__file__).resolve().parents[2]
-FIGURES = ROOT / "specs" / "hudi-calls.json"
 PAGE = ROOT / "docs" / "hudi-calls.md"
 HEAD = """# Apache Hudi at each of its storage calls
 
@@ -46,6 +48,16 @@ calls. Of each history the table, concurrency mode, actors, schedule and up to t
 drawn. Rows must be the merge of the completed writes. A success must be a completed write, and only a fault or a
 conflict may cause an error. An optimistic writer must not complete if another one has completed since its inflight
 instant. Then the judges of the faults look.
+"""
+SHRUNK = """
+The first history that shows a finding is shrunk. `python -m tools.hudi_calls.soak --replay RUN` plays its run again.
+"""
+TOURED = """
+## Tours of the model
+
+A tour takes every step from every state of a small world, in the fewest runs. On Hudi a step of the model is the calls
+of its actor up to the one that stands for it in the table below. The worlds are two writers beside a compactor, and a
+writer that stalls beside a rollbacker, under the protocol `hudi-1.2.0`.
 """
 MAPPED = """
 ## What other actors see of the calls
@@ -123,7 +135,7 @@ def page(figures: Mapping[str, Any]) -> str:
         table(("operation", "fault", "calls", *titles), faults),
         (STALLED,),
         table(("operation", "stalls", "answer to the actor, and verdict"), stalls),
-        (PLAYED, *played(), ""),
+        (PLAYED, *played(), SHRUNK, *shrunk(), TOURED, *toured(), ""),
         (MAPPED,),
         table(("operation", "action of the model", "calls"), mapped),
         (READ_BEFORE,),
@@ -141,6 +153,22 @@ def played() -> Iterator[str]:
     yield ""
     rows = [[mode, sum(counts.values()), _words(counts)] for mode, counts in sorted(state.verdicts.items())]
     yield from table(("mode", "histories", "verdicts: right, or a finding"), rows)
+
+
+def shrunk() -> Iterator[str]:
+    """Yield the shortest runs of findings that are stored."""
+    rows = []
+    for path in sorted(RUNS.glob("*.json")):
+        found = f"[{path.stem}](../specs/findings/{path.stem}.md)"
+        rows.append([found, *size(*load_run(path)), f"[run](../specs/soak/{RUNS.name}/{path.name})"])
+    yield from table(("finding", "actors", "faults", "switches", "steps", "run"), rows)
+
+
+def toured() -> Iterator[str]:
+    """Yield what the tours have shown."""
+    state = State.load(TOURS, of_tours())
+    (verdicts,) = state.verdicts.values()
+    yield f"{state.histories:,} of {len(runs()):,} runs: {state.calls:,} calls, {_words(verdicts)}."
 
 
 def _words(counts: Mapping[str, int]) -> str:

@@ -29,10 +29,9 @@ from nbcc.simulator.search.explore.tours import tours
 
 from ..peers.hudi.release import NEWEST
 from .cast import CALL, FAULTS, Cast, writer
-from .labels import action, changes_of_actions, seen_by_others
+from .labels import action, recorded, seen_by_others
 from .play import Ordered, Played, play
 from .soak import TOURS, State, fingerprint_of, soak
-from .summary import load
 from .tables import OPERATIONS, Tables
 from .verdict import RIGHT, verdict
 
@@ -50,14 +49,18 @@ def runs() -> tuple[tuple[Model, tuple[Step, ...]], ...]:
     return tuple((graph.model, tuple(graph.run(run))) for graph in graphs for run in tours(graph.edges(), graph.first))
 
 
+def fingerprint() -> str:
+    return fingerprint_of(f"{model.world.name} {steps}" for model, steps in runs())
+
+
 class Toured:
     """A schedule that takes the steps of the model for which calls stand. `operations` maps each actor to its
     operation. `missed` are the steps that could not be taken in their place.
     """
 
     def __init__(self, steps: Sequence[Step], operations: Mapping[str, str]) -> None:
-        self._operations, figures = operations, load()["operations"]
-        counts = {name: changes_of_actions(name, figures[name]["seen"]) for name in operations.values()}
+        self._operations = operations
+        counts = {name: recorded(name) for name in operations.values()}
         times = (counts[operations[step.actor]].get(step.action, step.action in FAULTS) for step in steps)
         self._left = deque(chain.from_iterable(map(repeat, steps, times)))
         self._rest = Ordered(())
@@ -109,7 +112,7 @@ def toured(tables: Tables, number: int) -> tuple[Played, str]:
 
 def main() -> int:
     """The exit code is 0 if all runs are right or show a finding, 1 if one is wrong, 3 if the time ran out."""
-    of = fingerprint_of(f"{model.world.name} {steps}" for model, steps in runs())
+    of = fingerprint()
     seconds = 60 * float(sys.argv[1]) if len(sys.argv) > 1 else math.inf
     with tempfile.TemporaryDirectory() as folder:
         wrong = soak(Tables(Path(folder)), TOURS, len(runs()), seconds, Path("hudi-calls-runs"), of, toured)
