@@ -91,8 +91,8 @@ def compaction_named_as_delta(storage: Storage) -> None:
     rename(storage, instant(5, 6, "commit"), instant(5, 6, "deltacommit"))
 
 
-def rolled_back_and_completed(storage: Storage) -> None:
-    record = {"startRollbackTime": tick(9), "commitsRollback": [tick(10)]}
+def rolled_back_and_completed(storage: Storage, at: int = 9) -> None:
+    record = {"startRollbackTime": tick(at), "commitsRollback": [tick(10)]}
     fields = [
         {"name": "startRollbackTime", "type": "string"},
         {"name": "commitsRollback", "type": {"type": "array", "items": "string"}},
@@ -100,8 +100,8 @@ def rolled_back_and_completed(storage: Storage) -> None:
     content = io.BytesIO()
     schema = {"type": "record", "name": "HoodieRollbackMetadata", "fields": fields}
     fastavro.writer(content, schema, [record])
-    storage.put(f"{TIMELINE}/{tick(9)}0_{tick(9)}1.rollback", content.getvalue())
-    storage.put(f"{TIMELINE}/{tick(9)}0.rollback.requested", b"")
+    storage.put(f"{TIMELINE}/{tick(at)}0_{tick(at)}1.rollback", content.getvalue())
+    storage.put(f"{TIMELINE}/{tick(at)}0.rollback.requested", b"")
 
 
 def plan_gone(storage: Storage) -> None:

@@ -17,6 +17,7 @@ from tests.builders.files import HUDI_TABLES, hudi_table
 from .corpus.answers import NOW, PAGE, answers_of, page, recorded
 from .corpus.kinds import KINDS
 from .corpus.tables import TABLES
+from .golden import rolled_back_and_completed
 
 
 def broken(report: Report) -> set[str]:
@@ -80,3 +81,9 @@ def test_every_rule_has_a_bad_table() -> None:
 
 def test_the_same_on_another_storage(good: Storage) -> None:
     assert validate(open_storage(good.url)).fine
+
+
+def test_a_rollback_of_a_write_that_had_completed_is_named(good: Storage) -> None:
+    """Hudi's clean chooses a write before it has the lock, and plans the rollback after the write has completed."""
+    rolled_back_and_completed(good, at=12)
+    assert "undone-and-completed" in {each.rule for each in validate(good).diagnostics}

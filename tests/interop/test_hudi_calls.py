@@ -12,10 +12,11 @@ import pytest
 from nbcc.model import mechanisms
 from tools.hudi_calls.crashes import FAULTS, point
 from tools.hudi_calls.labels import action, seen_by_others
-from tools.hudi_calls.soak import STATE, again, history, load, save, soak
+from tools.hudi_calls.soak import RUNS, STATE, again, history, load, save, soak
 from tools.hudi_calls.summary import load as figures
 from tools.hudi_calls.summary import outcome
 from tools.hudi_calls.tables import OPERATIONS, Tables, kinds
+from tools.hudi_calls.tours import runs, toured
 from tools.hudi_calls.verdict import explained
 
 FIGURES = figures()["operations"]
@@ -65,6 +66,18 @@ def test_a_history_is_replayed_from_its_file(tables: Tables, tmp_path: Path) -> 
     cast, steps = load(save(tmp_path / "run.json", played, found))
     repeated, verdict = again(tables, cast, steps)
     assert (repeated.steps, verdict) == (played.steps, found)
+
+
+@pytest.mark.parametrize("run", sorted(RUNS.glob("*.json")), ids=lambda path: path.stem)
+def test_the_shortest_run_of_a_finding_shows_it(run: Path, tables: Tables) -> None:
+    played, found = again(tables, *load(run))
+    assert explained(played, found) == run.stem, found
+
+
+@pytest.mark.parametrize("number", range(STRIDE // 2, len(runs()), STRIDE))
+def test_a_run_of_a_tour_is_right_or_shows_a_finding(number: int, tables: Tables) -> None:
+    played, found = toured(tables, number)
+    assert explained(played, found), found
 
 
 @pytest.mark.nightly

@@ -167,8 +167,8 @@ def shrunk() -> Iterator[str]:
 def toured() -> Iterator[str]:
     """Yield what the tours have shown."""
     state = State.load(TOURS, of_tours())
-    (verdicts,) = state.verdicts.values()
-    yield f"{state.histories:,} of {len(runs()):,} runs: {state.calls:,} calls, {_words(verdicts)}."
+    verdicts = (_words(each) for each in state.verdicts.values())
+    yield f"{state.histories:,} of {len(runs()):,} runs: {state.calls:,} calls, {', '.join(verdicts)}."
 
 
 def _words(counts: Mapping[str, int]) -> str:

@@ -32,13 +32,15 @@ def unreadable(view: TableView) -> Iterator[Spot]:
 
 
 def undone(view: TableView) -> Iterator[Spot]:
-    """Yield instants that completed after their rollback or restore was requested (promise REC)."""
-    undoing = [(target, each.instant.requested, "rollback") for each in view.audit.rollbacks for target in each.undone]
-    undoing += [(target, restore, "restore") for target, restore in view.audit.undone.items()]
-    for target, requested, what in undoing:
+    """Yield instants with a completed rollback, or that completed after their restore was requested (promise REC)."""
+    # A clean of Hudi can plan the rollback of a write that has completed since it chose the write.
+    undoing = [(target, "", f"rollback {each.instant.requested}") for each in view.audit.rollbacks
+               for target in each.undone]  # fmt: skip
+    undoing += [(target, restore, f"restore {restore}") for target, restore in view.audit.undone.items()]
+    for target, since, what in undoing:
         for instant in view.actions.get(target, ()):
-            if instant.completed and instant.writes and instant.completed > requested:
-                because = f"the {what} {requested} undid it, and yet it completed"
+            if instant.completed and instant.writes and instant.completed > since:
+                because = f"the {what} undid it, and yet it completed"
                 yield Spot(timeline_file(instant), because, _COMPARE)
 
 
