@@ -17,7 +17,7 @@ from tools.hudi_calls.cast import EARLY, FILE_LOCK, STALLS, Cast, writer
 from tools.hudi_calls.labels import named
 from tools.hudi_calls.play import Played, play
 from tools.hudi_calls.tables import NEW, OLD, Tables
-from tools.hudi_calls.verdict import RIGHT, judged_recovery, validated
+from tools.hudi_calls.verdict import RIGHT, UNDONE, explained, judged_recovery, validated, verdict
 from tools.peers.hudi.release import NEWEST
 
 WRITERS = {"w1": writer("w1", 2), "w2": writer("w2", 3)}
@@ -93,6 +93,8 @@ def test_a_clean_undoes_the_commit_for_whose_lock_it_waits(tables: Tables) -> No
         assert not errors(played)
         assert "w1" in played.completed
         assert (tables.snapshot(path), instants(path, ".rollback")) == (OLD, 1)
+        assert "undone-and-completed" in validated(path)
+        assert explained(played, verdict(tables, path, played)) == UNDONE
 
 
 def test_a_manifest_of_a_dead_archiver_fails_later_archives(tables: Tables) -> None:

@@ -15,6 +15,7 @@ from tools.hudi_calls.cast import CALL, FAILS, STALLS, Cast, draw_cast, writer
 from tools.hudi_calls.labels import changes_of_actions
 from tools.hudi_calls.play import Ordered, Played
 from tools.hudi_calls.summary import load
+from tools.hudi_calls.tours import Toured
 from tools.hudi_calls.verdict import EXPLAINED, RIGHT, UNDONE, WRONG_ROWS, explained, missed_conflicts
 
 BOUNDARY = (Path(__file__).parents[2] / "specs" / "boundary.md").read_text("utf-8")
@@ -128,3 +129,38 @@ def test_a_history_is_shrunk_to_the_switches_and_the_fault_that_it_needs(monkeyp
     found, same = soak.shrunk(None, begun, wrong)  # type: ignore[arg-type]
     assert same == wrong
     assert soak.size(*found[:2]) == (2, 1, 2, 13)
+
+
+TIMELINE = "/.hoodie/timeline/"
+CALLS = {
+    "w1": ("stat /", f"rename {TIMELINE}1.deltacommit.requested", "get /", f"rename {TIMELINE}1.deltacommit.inflight",
+           f"put {LOG}", "list /", f"rename {TIMELINE}1_4.deltacommit", "delete /"),
+    "c1": ("list /", f"rename {TIMELINE}2.compaction.requested", f"rename {TIMELINE}2.compaction.inflight",
+           "put /p/group_2.parquet", f"rename {TIMELINE}2_3.commit"),
+}  # fmt: skip
+"""The calls of a write and a compaction: those that stand for steps of the model, and others."""
+
+
+def toured(*steps: tuple[str, str]) -> tuple[list[str], list[str]]:
+    """Return the calls that stand for steps, and the missed steps, in a tour of these steps."""
+    schedule = Toured([Step(*step) for step in steps], {"w1": "upsert", "c1": "compaction"})
+    left = {actor: [*calls] for actor, calls in CALLS.items()}
+    taken = []
+    while any(left.values()):
+        step = schedule.next(len, [Step(actor, CALL, (("call", left[actor][0]),)) for actor in left if left[actor]])
+        assert step is not None
+        taken.append(left[step.actor].pop(0))
+    return [call.rpartition("/")[2] for call in taken if len(call) > 8], [step.action for step in schedule.missed]
+
+
+def test_a_tour_takes_steps_of_the_model_by_the_calls_that_stand_for_them() -> None:
+    begins = ("w1", "writer_requests_instant"), ("c1", "compactor_schedules_plan"), ("c1", "compactor_starts_plan")
+    ends = ("c1", "compactor_takes_lock"), ("c1", "compactor_publishes_instant"), ("w1", "writer_publishes_instant")
+    works = ("w1", "writer_starts_writing"), ("c1", "compactor_writes_base"), ("w1", "writer_writes_log")
+    calls, missed = toured(*begins, *works, *ends)
+    assert missed == []
+    assert calls == [
+        "1.deltacommit.requested", "2.compaction.requested", "2.compaction.inflight", "1.deltacommit.inflight",
+        "group_2.parquet", ".group_1.log.1_0-1-1", "2_3.commit", "1_4.deltacommit",
+    ]  # fmt: skip
+    assert toured(begins[0], works[2])[1] == ["writer_writes_log"]

@@ -29,11 +29,12 @@ from nbcc.simulator.search.explore.tours import tours
 
 from ..peers.hudi.release import NEWEST
 from .cast import CALL, FAULTS, Cast, writer
+from .crashes import files
 from .labels import action, recorded, seen_by_others
 from .play import Ordered, Played, play
 from .soak import TOURS, State, fingerprint_of, soak
 from .tables import OPERATIONS, Tables
-from .verdict import RIGHT, verdict
+from .verdict import RIGHT, verdict, without_numbers
 
 WORLDS: Final = (specs.world("demo"), STALLED.replace(actors=crew(WRITER, ROLLBACKER)))
 """Two writers and a compactor; a writer that stalls and a rollbacker. Each on one file group."""
@@ -105,7 +106,11 @@ def toured(tables: Tables, number: int) -> tuple[Played, str]:
     schedule = Toured(steps, operations)
     with tables.copy(BEFORE) as path:
         played = play(tables, path, Cast(BEFORE, "non-blocking", {**actors, **writers}), schedule)
-        found = verdict(tables, path, played)
+        ends = sorted(f"{actor} {without_numbers(str(end.get('error')))}" for actor, end in played.ends.items())
+        state = (model.world.name, *sorted(played.completed), *ends, *files(path))
+        if state not in tables.judged:
+            tables.judged[state] = {"verdict": verdict(tables, path, played)}
+        found = tables.judged[state]["verdict"]
     missed = ", ".join(f"{step.actor} {step.action}" for step in schedule.missed)
     return played, f"not in the order of the model: {missed}" if missed and found == RIGHT else found
 

@@ -83,8 +83,8 @@ public final class Calls {
     }
     boolean locks = false;
     for (StackTraceElement frame : thread.getStackTrace()) {
-      if (frame.getClassName().startsWith("nbcc.")) {
-        return false; // it waits for the answer to a call
+      if (frame.getClassName().startsWith("nbcc.") || frame.getClassName().endsWith("ClassLoader")) {
+        return false; // it waits for the answer to a call, or for a class that the first use of a lock loads
       }
       locks |= frame.getClassName().startsWith(LOCKS);
     }
