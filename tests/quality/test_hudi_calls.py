@@ -33,6 +33,7 @@ def test_each_verdict_that_is_explained_names_a_finding() -> None:
     assert explained(Played(Cast("upsert", "non-blocking", {}), (), (), {}, {}, {}), "right") == "right"
 
 
+TIMELINE = "/.hoodie/timeline/"
 LOG = "/p/.group_1.log.1_0-1-1"
 UNDOES = (
     ("w1", STALLS, f"put {LOG}"),
@@ -56,6 +57,18 @@ def lost(*steps: tuple[str, str, str]) -> str:
 
 def test_rows_are_lost_as_a_finding_predicts() -> None:
     assert lost(*UNDOES) == UNDONE
+
+
+@pytest.mark.parametrize(("at", "name"), [(2, "stalled-write-commits-after-its-rollback"), (4, UNDONE)])
+def test_a_commit_is_rolled_back_before_or_after_it_completes(at: int, name: str) -> None:
+    """The clean finds no markers: it deletes the instant of w1, and no log."""
+    steps = [(actor, action, call.replace(LOG, f"{TIMELINE}1.deltacommit.inflight")) for actor, action, call in UNDOES]
+    steps.insert(at, steps.pop())
+    cast = Cast("upsert", "non-blocking", {"w1": writer("w1", 3), "s1": ("clean", {})})
+    calls = tuple(call for *_, call in steps)
+    completed = calls.index(UNDOES[3][2]) + 1
+    played = Played(cast, tuple(Step(*step[:2]) for step in steps), calls, {}, {}, {"w1": completed})
+    assert explained(played, "validate: BROKEN undone-and-completed") == name
 
 
 @pytest.mark.parametrize(
@@ -131,7 +144,6 @@ def test_a_history_is_shrunk_to_the_switches_and_the_fault_that_it_needs(monkeyp
     assert soak.size(*found[:2]) == (2, 1, 2, 13)
 
 
-TIMELINE = "/.hoodie/timeline/"
 CALLS = {
     "w1": ("stat /", f"rename {TIMELINE}1.deltacommit.requested", "get /", f"rename {TIMELINE}1.deltacommit.inflight",
            f"put {LOG}", "list /", f"rename {TIMELINE}1_4.deltacommit", "delete /"),

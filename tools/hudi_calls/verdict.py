@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import redirect_stdout
 from io import StringIO
 from itertools import permutations
@@ -143,23 +143,26 @@ EXPLAINED = (
 )
 """Verdicts of known findings: a pattern, the name of the finding, and a fault of a writer that it needs."""
 UNDONE = "clean-undoes-a-commit"
-"""The finding that explains lost rows, if they are those that it predicts."""
+"""The finding that explains lost rows, and commits that were rolled back, if they are those that it predicts."""
+INSTANTS = ("deltacommit requested", "deltacommit inflight")
 
 
 def explained(played: Played, found: str) -> str:
     """Return `right`, the finding that explains a verdict, or an empty text."""
     if found == RIGHT:
         return RIGHT
-    completed, lost = {*played.completed}, undone(played)
+    completed, lost = {*played.completed}, undone(played, WRITES)
     if lost and found == WRONG_ROWS.format(played.cast.rows(completed - lost), played.cast.rows(completed)):
+        return UNDONE
+    if found.startswith("validate: BROKEN undone-and-completed") and undone(played, INSTANTS):
         return UNDONE
     faults = {"", *(fault for actor in played.cast.writers for fault in played.faulty(actor))}
     return next((name for pattern, name, fault in EXPLAINED if fault in faults and re.match(pattern, found)), "")
 
 
-def undone(played: Played) -> set[str]:
-    """Return the completed writers of which `clean-undoes-a-commit` predicts that their rows are lost: they stalled,
-    and an actor that was at work when they completed has deleted their data file since.
+def undone(played: Played, labels: Collection[str]) -> set[str]:
+    """Return the completed writers of which `clean-undoes-a-commit` predicts that files with these labels are deleted:
+    they stalled, and an actor that was at work when they completed has deleted such a file since.
     """
     began: dict[str, int] = {}
     stalled: dict[str, int] = {}
@@ -171,7 +174,7 @@ def undone(played: Played) -> set[str]:
         writer = writer_of.get(path, step.actor)
         if step.action == STALLS:
             stalled.setdefault(step.actor, number)
-        elif step.action == CALL and verb == "put" and label(path) in WRITES:
+        elif step.action == CALL and verb in ("put", "rename") and label(path) in labels:
             writer_of[path] = step.actor
         elif step.action == CALL and verb == "delete" and writer != step.actor:
             completed = played.completed.get(writer, 0)
