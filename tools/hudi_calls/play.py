@@ -62,9 +62,12 @@ def play(
     schedule: Schedule,
     choose: Choose = no_choice,
     faults: Mapping[tuple[str, int], str] | None = None,
+    late: bool = False,
 ) -> Played:
-    """Play a history to the end of all its operations. `faults` happen at the numbered calls of their actors."""
-    stage = _Stage(tables, path, cast)
+    """Play a history to the end of all its operations. `faults` happen at the numbered calls of their actors. With
+    `late` an operation begins with the first step of its actor: some take a lock before their first call.
+    """
+    stage = _Stage(tables, path, cast, late)
     schedule.begin(choose, list(cast.actors), [CALL])
     while stage.running:
         if enabled := stage.enabled(faults or {}):
@@ -75,7 +78,7 @@ def play(
 
 
 class _Stage:
-    def __init__(self, tables: Tables, path: Path, cast: Cast) -> None:
+    def __init__(self, tables: Tables, path: Path, cast: Cast, late: bool) -> None:
         self._tables, self._path, self._cast = tables, path, cast
         self.steps: list[Step] = []
         self.calls: list[str] = []
@@ -86,8 +89,9 @@ class _Stage:
         self._taken = dict.fromkeys(cast.actors, 0)
         self._beats: dict[str, Path] = {}
         self._last: dict[str, tuple[int, str]] = {}
-        for actor, (method, given) in cast.actors.items():
-            self._ask("launch", actor=actor, method=method, given=dict(given))
+        self._idle = [*cast.actors]
+        for actor in () if late else cast.actors:
+            self._launch(actor)
 
     @property
     def running(self) -> bool:
@@ -96,7 +100,7 @@ class _Stage:
     def enabled(self, faults: Mapping[tuple[str, int], str]) -> list[Step]:
         """Return the next step of each actor that does not wait for a lock, with its call as an argument."""
         for actor in self._cast.actors:
-            if actor in self.ends or actor in self._waiting:
+            if actor in self.ends or actor in self._waiting or actor in self._idle:
                 continue
             found = self._ask("next", actor=actor)
             if found and actor in self._last:
@@ -107,11 +111,14 @@ class _Stage:
                 self.ends[actor] = found
         return [
             Step(actor, faults.get((actor, self._taken[actor]), CALL), (("call", call),))
-            for actor, call in self._waiting.items()
+            for actor, call in (*self._waiting.items(), *((actor, "") for actor in self._idle))
         ]
 
     def take(self, step: Step) -> None:
         actor = step.actor
+        if actor in self._idle:
+            self._launch(actor)
+            return
         self.steps.append(Step(actor, step.action))
         self.calls.append(self._waiting[actor])
         if step.action == STALLS:
@@ -124,6 +131,11 @@ class _Stage:
             self._last[actor] = (len(self.steps), call)
         self._taken[actor] += 1
         self._ask("answer", actor=actor, fault=ANSWERS[step.action])
+
+    def _launch(self, actor: str) -> None:
+        method, given = self._cast.actors[actor]
+        self._idle.remove(actor)
+        self._ask("launch", actor=actor, method=method, given=dict(given))
 
     def _has_done(self, actor: str, number: int, call: str) -> None:
         """Remember what the call of a step has left, once its actor goes on."""
