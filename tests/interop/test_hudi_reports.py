@@ -94,7 +94,7 @@ def test_a_clean_undoes_the_commit_for_whose_lock_it_waits(tables: Tables) -> No
         assert "w1" in played.completed
         assert (tables.snapshot(path), instants(path, ".rollback")) == (OLD, 1)
         assert "undone-and-completed" in validated(path)
-        assert explained(played, verdict(tables, path, played)) == UNDONE
+        assert explained(played, verdict(tables, path, played)) == UNDONE[0]
 
 
 def test_a_manifest_of_a_dead_archiver_fails_later_archives(tables: Tables) -> None:

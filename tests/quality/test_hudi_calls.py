@@ -29,7 +29,7 @@ def test_each_action_of_several_calls_is_in_the_boundary(operation: str) -> None
 
 
 def test_each_verdict_that_is_explained_names_a_finding() -> None:
-    assert {UNDONE, *(name for _, name, _ in EXPLAINED)} <= {*names()}
+    assert {*UNDONE, *(name for _, name, _ in EXPLAINED)} <= {*names()}
     assert explained(Played(Cast("upsert", "non-blocking", {}), (), (), {}, {}, {}), "right") == "right"
 
 
@@ -56,10 +56,13 @@ def lost(*steps: tuple[str, str, str]) -> str:
 
 
 def test_rows_are_lost_as_a_finding_predicts() -> None:
-    assert lost(*UNDOES) == UNDONE
+    assert lost(*UNDOES) == UNDONE[0]
+    plan = ("s1", CALL, f"rename {TIMELINE}2.rollback.requested")
+    assert lost(*UNDOES[:2], plan, *UNDOES[3:]) == UNDONE[1]
+    assert lost(*UNDOES[:4], plan, UNDOES[4]) == UNDONE[0]
 
 
-@pytest.mark.parametrize(("at", "name"), [(2, "stalled-write-commits-after-its-rollback"), (4, UNDONE)])
+@pytest.mark.parametrize(("at", "name"), [(2, "stalled-write-commits-after-its-rollback"), (4, UNDONE[0])])
 def test_a_commit_is_rolled_back_before_or_after_it_completes(at: int, name: str) -> None:
     """The clean finds no markers: it deletes the instant of w1, and no log."""
     steps = [(actor, action, call.replace(LOG, f"{TIMELINE}1.deltacommit.inflight")) for actor, action, call in UNDOES]

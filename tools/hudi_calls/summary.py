@@ -50,14 +50,15 @@ conflict may cause an error. An optimistic writer must not complete if another o
 instant. Then the judges of the faults look.
 """
 SHRUNK = """
-The first history that shows a finding is shrunk. `python -m tools.hudi_calls.soak --replay RUN` plays its run again.
+The first history that shows a finding is shrunk: a random one, a run of a tour, or the run of a test among calls of
+others. `python -m tools.hudi_calls.soak --replay RUN` plays its run again.
 """
 TOURED = """
 ## Tours of the model
 
 A tour takes every step from every state of a small world, in the fewest runs. On Hudi a step of the model is the calls
-of its actor up to the one that stands for it in the table below. The worlds are two writers beside a compactor, and a
-writer that stalls beside a rollbacker, under the protocol `hudi-1.2.0`.
+of its actor up to the one that stands for it in the table below. The worlds are two writers with a compactor, and a
+writer that stalls with a rollbacker, under the protocol `hudi-1.2.0`.
 """
 MAPPED = """
 ## What other actors see of the calls
@@ -135,7 +136,7 @@ def page(figures: Mapping[str, Any]) -> str:
         table(("operation", "fault", "calls", *titles), faults),
         (STALLED,),
         table(("operation", "stalls", "answer to the actor, and verdict"), stalls),
-        (PLAYED, *played(), SHRUNK, *shrunk(), TOURED, *toured(), ""),
+        (PLAYED, *played(), SHRUNK, *shrunk(), TOURED, *toured()),
         (MAPPED,),
         table(("operation", "action of the model", "calls"), mapped),
         (READ_BEFORE,),

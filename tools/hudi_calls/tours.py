@@ -28,7 +28,7 @@ from nbcc.simulator.search.explore.quotient import Quotient
 from nbcc.simulator.search.explore.tours import tours
 
 from ..peers.hudi.release import NEWEST
-from .cast import CALL, FAULTS, Cast, writer
+from .cast import FAULTS, Cast, writer
 from .crashes import files
 from .labels import action, recorded, seen_by_others
 from .play import Ordered, Played, play
@@ -40,6 +40,8 @@ WORLDS: Final = (specs.world("demo"), STALLED.replace(actors=crew(WRITER, ROLLBA
 """Two writers and a compactor; a writer that stalls and a rollbacker. Each on one file group."""
 OPERATION: Final = {WRITER.name: "upsert", COMPACTOR.name: "compaction", ROLLBACKER.name: "rollback"}
 BEFORE: Final = "compaction"
+NOT_PLANNED: Final = action("rollback", "delete log")
+"""A rollback of Hudi deletes the files with a marker when it is planned, that of the model those when it starts."""
 
 
 @cache
@@ -114,7 +116,8 @@ def toured(tables: Tables, number: int) -> tuple[Played, str]:
             tables.judged[state] = {"verdict": verdict(tables, path, played)}
         found = tables.judged[state]["verdict"]
     refused = {actor for actor, end in played.ends.items() if "error" in end}
-    missed = ", ".join(f"{step.actor} {step.action}" for step in schedule.missed if step.actor not in refused)
+    others = (step for step in schedule.missed if step.actor not in refused and step.action != NOT_PLANNED)
+    missed = ", ".join(f"{step.actor} {step.action}" for step in others)
     return played, f"not in the order of the model: {missed}" if missed and found == RIGHT else found
 
 

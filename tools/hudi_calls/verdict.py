@@ -142,8 +142,10 @@ EXPLAINED = (
     (r"validate: BROKEN completed-twice", "clean-completed-twice", ""),
 )
 """Verdicts of known findings: a pattern, the name of the finding, and a fault of a writer that it needs."""
-UNDONE = "clean-undoes-a-commit"
-"""The finding that explains lost rows, and commits that were rolled back, if they are those that it predicts."""
+UNDONE = ("clean-undoes-a-commit", "commit-undone-by-a-planned-rollback")
+"""The findings that explain lost rows, and commits that were rolled back, if they are those that they predict: the
+rollback is planned after or before the write completes.
+"""
 INSTANTS = ("deltacommit requested", "deltacommit inflight")
 
 
@@ -152,32 +154,36 @@ def explained(played: Played, found: str) -> str:
     if found == RIGHT:
         return RIGHT
     completed, lost = {*played.completed}, undone(played, WRITES)
-    if lost and found == WRONG_ROWS.format(played.cast.rows(completed - lost), played.cast.rows(completed)):
-        return UNDONE
-    if found.startswith("validate: BROKEN undone-and-completed") and undone(played, INSTANTS):
-        return UNDONE
+    if lost and found == WRONG_ROWS.format(played.cast.rows(completed - {*lost}), played.cast.rows(completed)):
+        return min(lost.values())
+    if found.startswith("validate: BROKEN undone-and-completed") and (removed := undone(played, INSTANTS)):
+        return min(removed.values())
     faults = {"", *(fault for actor in played.cast.writers for fault in played.faulty(actor))}
     return next((name for pattern, name, fault in EXPLAINED if fault in faults and re.match(pattern, found)), "")
 
 
-def undone(played: Played, labels: Collection[str]) -> set[str]:
-    """Return the completed writers of which `clean-undoes-a-commit` predicts that files with these labels are deleted:
-    they stalled, and an actor that was at work when they completed has deleted such a file since.
+def undone(played: Played, labels: Collection[str]) -> dict[str, str]:
+    """Return the completed writers of which a finding predicts that files with these labels are deleted, each with the
+    finding: they stalled, and an actor that was at work when they completed has deleted such a file since.
     """
     began: dict[str, int] = {}
     stalled: dict[str, int] = {}
+    planned: dict[str, int] = {}
     writer_of: dict[str, str] = {}
-    found = set()
+    found = {}
     for number, (step, call) in enumerate(zip(played.steps, played.calls, strict=True), start=1):
         began.setdefault(step.actor, number)
         verb, _, path = call.partition(" ")
         writer = writer_of.get(path, step.actor)
         if step.action == STALLS:
             stalled.setdefault(step.actor, number)
-        elif step.action == CALL and verb in ("put", "rename") and label(path) in labels:
-            writer_of[path] = step.actor
+        elif step.action == CALL and verb in ("put", "rename"):
+            if label(path) in labels:
+                writer_of[path] = step.actor
+            elif label(path) == "rollback requested":
+                planned[step.actor] = number
         elif step.action == CALL and verb == "delete" and writer != step.actor:
             completed = played.completed.get(writer, 0)
             if max(stalled.get(writer, number), began[step.actor]) < completed < number:
-                found.add(writer)
+                found[writer] = UNDONE[planned.get(step.actor, number) < completed]
     return found
