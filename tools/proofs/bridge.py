@@ -181,7 +181,10 @@ def present(explorer: Explorer, values: Values) -> Values:
     action reads these values.
     """
     facts = zip(explorer.keys, values, strict=True)
-    idle = {(name, key[1]) for key, value in facts if value == IDLE for name in PAST.get(key[0], ())}
+    # Only a resize is cancelled. A plan that is announced in an entry has a runner before it is on the timeline.
+    named = {key[0] for key in explorer.keys}
+    past = {name: kept for name, kept in PAST.items() if {*kept} <= named or name != "planned"}
+    idle = {(name, key[1]) for key, value in facts if value == IDLE for name in past.get(key[0], ())}
     return tuple(
         first if key[:2] in idle else value
         for key, value, first in zip(explorer.keys, values, explorer.blank, strict=True)
