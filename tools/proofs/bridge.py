@@ -31,7 +31,7 @@ SILENT: Final = frozenset({
 """Steps of the model that change no fact of the relation: a part of the work of a service."""
 PAST: Final = {
     "work": ("own_plan", "completing", "base_written", "copied_to"),
-    "planned": ("runner", "layout_of"),
+    "barrier": ("runner", "layout_of"),
     "service_work": ("operation_of", "service_completing", "log_written"),
 }
 """The relation of an actor's work -> relations of its operation, which it keeps after the operation has ended. The
