@@ -19,7 +19,7 @@ from .calls import Call
 T = TypeVar("T")
 RETURN = "return"
 _TICKS: Final = 10
-_BUSY: Final = 6
+_BUSY: Final = 2
 _WAKES: Final = 0.001
 """The most seconds of processor time that a process uses in a tick in which it only waits."""
 
@@ -35,7 +35,7 @@ class ActorSilent(Exception):
     message contains the stack of the actor's thread.
 
     An actor waits for too long if the process is idle during its patience. It computes for too long if the process uses
-    several times its patience of processor time. Seconds alone decide nothing: on a loaded machine, or on one that is
+    twice its patience of processor time. Seconds alone decide nothing: on a loaded machine, or on one that is
     suspended, a step may take any time.
     """
 
