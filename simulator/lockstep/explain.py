@@ -30,6 +30,7 @@ from .mechanism import Feature
 from .mechanisms import features
 
 DEMO: Final = "demo"
+WITHOUT_OVERLAPS: Final = "A run without overlaps:"
 HUDI_RFCS: Final = "https://github.com/apache/hudi/blob/master/rfc"
 WIKI: Final = "https://cwiki.apache.org/confluence/display/HUDI"
 LINKS: Final = {
@@ -170,7 +171,7 @@ def _action(action: Action) -> Explanation:
 def _option(field: str) -> Explanation:
     values = choices()[field]
     weaker = [_value(field, value) for value in values[1:]]
-    shown = next((each for each in weaker if each.shows and each.run is not _sequential), weaker[0])
+    shown = next((each for each in weaker if each.shows not in ("", WITHOUT_OVERLAPS)), weaker[0])
     source = "; ".join(dict.fromkeys(each.source for each in weaker))
     more = (f"values: {', '.join(values)} (the first is the default and keeps every promise)",)
     return Explanation(field, "option", documented()[field], source, (*more, *shown.more), shown.shows, shown.run)
@@ -253,7 +254,7 @@ def _protocol(name: str) -> Explanation:
         promise = min(ending, key=lambda each: anywhere[each])
         shows, run = f"The shortest run that breaks {promise}:", partial(example, name, promise)
     else:
-        shows, run = "A run without overlaps:", _sequential
+        shows, run = WITHOUT_OVERLAPS, partial(_sequential, DEMO, spec.protocol)
     return Explanation(name, "protocol", spec.about, spec.source, more, shows, run)
 
 
@@ -271,8 +272,8 @@ def _counted(steps: Mapping[str, int]) -> str:
     return ", ".join(f"{promise} in {count} steps" for promise, count in steps.items())
 
 
-def _sequential(world: str = DEMO) -> Trace:
-    return minimal_examples.one_after_another(specs.world(world))
+def _sequential(world: str = DEMO, protocol: Protocol | None = None) -> Trace:
+    return minimal_examples.one_after_another(specs.world(world), protocol)
 
 
 def _mechanism(spec: Feature) -> Explanation:

@@ -199,11 +199,11 @@ def taking(action: str) -> Trace | None:
     return _first(Never("step", taken), f"the shortest run that ends with {action}", has)
 
 
-def one_after_another(world: World) -> Trace:
+def one_after_another(world: World, protocol: Protocol | None = None) -> Trace:
     """Return a run without overlaps: each actor continues as long as it can take a step. An endless run is cut off when
     it returns to an earlier state.
     """
-    model = Model(world)
+    model = Model(world, protocol)
     state, steps, seen = model.initial, list[Step](), set[State]()
     while choices := [s for s in model.successors(state) if s[0].action not in (ACTOR_CRASHES, LOCK_EXPIRES)]:
         if state in seen:
