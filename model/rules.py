@@ -8,6 +8,7 @@ previous rule through `super()`. For each protocol, `assembly.rules_of` combines
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 from .answers import AnswerRules
@@ -31,6 +32,14 @@ class Rules(PlanningRules, FileSliceRules, AnswerRules, MergeRules):
     """False declares that no rule of this class compares the requested time of a write without marks with another time,
     except to order pending writes or equal times. Each class declares it for itself; `promises.shape` relies on it.
     """
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a name that overrides nothing: a misspelled rule would change no verdict, without a word."""
+        for name in vars(cls):
+            if not name.startswith("_") and not hasattr(super(cls, cls), name):
+                near = get_close_matches(name, dir(Rules), 1)
+                hint = f"did you mean {near[0]}?" if near else "begin the name of a helper with _"
+                raise ValueError(f"{cls.__name__}.{name} is not a rule; {hint}")
 
     def __init__(self, options: Mapping[type[Options], Options], under: Callable[..., Any]) -> None:
         self.options, self.under = options, under

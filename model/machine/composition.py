@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from typing import Any, Protocol, TypeVar
 
 from .bound import ViewStep
@@ -142,7 +143,10 @@ class Composition:
         else:
             missing = set() if selection else {"any actor"}
         if missing:
-            raise NoTransition(f"{self.mechanism}: {min(missing)} has no transition {' or '.join(names)}")
+            known = {name for each in self.transitions.values() for name in (each.action, *each.tags)}
+            near = [close for name in names if name not in known for close in get_close_matches(name, known, 1)]
+            hint = f"; did you mean {near[0]}?" if near else ""
+            raise NoTransition(f"{self.mechanism}: {min(missing)} has no transition {' or '.join(names)}{hint}")
         return selection
 
     def find(self, *names: str, actors: Iterable[str] | None = None) -> Selection:

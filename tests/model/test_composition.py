@@ -40,6 +40,8 @@ def test_an_empty_selection_is_an_error_unless_it_may_be_empty() -> None:
     composition = system()
     with pytest.raises(NoTransition, match="a mechanism: any actor has no transition sleeps"):
         composition.select("sleeps")
+    with pytest.raises(NoTransition, match=r"w1 has no transition coutns; did you mean counts\?"):
+        composition.select("coutns", actors=["w1"])
     composition.add(transition("sleeps", "w1", at="idle"))
     with pytest.raises(NoTransition, match="w2 has no transition sleeps"):
         composition.select("sleeps", actors=["w1", "w2"])

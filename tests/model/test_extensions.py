@@ -31,6 +31,17 @@ WORLDS = {"lonely": {"about": "one writer", "actors": {"writer": 1}}}
 PROTOCOLS = {"at-night": {"about": "plans at night", "extends": "default", "scheduling": "nightly"}}
 """
 
+RULES = """
+from nbcc.model.rules import Rules
+
+class Helped(Rules):
+    def _helper(self): ...
+    def plan_takes(self): ...
+
+class Mine(Helped):
+    def {}(self): ...
+"""
+
 
 @pytest.fixture
 def nothing_loaded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
@@ -87,6 +98,8 @@ def test_an_extension_of_an_installed_package_is_found(tmp_path: Path, monkeypat
         ("twice", QUOTA.replace("quota:", "slicing:"), "slicing and twice both declare 'slicing'"),
         ("absent", QUOTA.replace('"scheduling", "n', '"schedule", "n'), "the option 'schedule', which does not exist"),
         ("known", QUOTA.replace("CALM", "SNAP"), "promises with new names, found 'SNAP'"),
+        ("misspelled", RULES.format("plan_take"), r"Mine.plan_take is not a rule; did you mean plan_takes\?"),
+        ("helping", RULES.format("zzz"), "Mine.zzz is not a rule; begin the name of a helper with _"),
     ],
 )
 def test_a_wrong_extension_is_one_sentence_and_leaves_nothing_behind(
