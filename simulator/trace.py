@@ -14,12 +14,13 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nbcc.model import Protocol, Record, Step, World
+from nbcc.model import Protocol, Record, Step, World, extensions
 from nbcc.model.answers import Several
 from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.mechanisms.insert_overwrite import OVERWRITER
@@ -30,6 +31,7 @@ from .observables import Batch, records_in
 
 FORMAT = 1
 HANDLE_DIGITS = 6
+FOUND_WITH = re.compile(r"--module (\S+)")
 Batches = Mapping[tuple[str, int], Batch]
 
 
@@ -186,9 +188,16 @@ def load(name: str | Path, folders: Sequence[Path] = ()) -> Trace:
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise ValueError(f"{path} is not JSON: {error}") from error
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from error
+        raise ValueError(f"{path}: {_without_module(given) or error}") from error
     except RecursionError as error:
         raise ValueError(f"{path} is nested too deeply") from error
+
+
+def _without_module(given: Any) -> str:
+    """Return a sentence that names an extension with which a trace was found and that is not loaded, or ''."""
+    found_by = str(given.get("found_by")) if isinstance(given, Mapping) else ""
+    absent = [file for file in FOUND_WITH.findall(found_by) if Path(file).stem not in extensions.loaded()]
+    return f"this trace was found with --module {absent[0]}; load that file, too" if absent else ""
 
 
 def _of_handle(handle: str, folder: Path) -> Iterable[Path]:

@@ -149,6 +149,8 @@ class Selection:
         return self
 
     def _effect(self, operation: str, effect: Effect, changes: tuple[str, ...]) -> Selection:
+        if isinstance(effect, Transition):  # by an author of an extension, whose code no type checker has seen
+            raise TypeError(f"{operation} adds an effect, which is a function; insert_before adds {effect.action}")
         refinement = Refinement(self.composition.mechanism, operation, named_by(effect), frozenset(changes))
         for key, each in zip(self.keys, self, strict=True):
             after = each.extend(effect, *changes) if operation == "extend" else each.precede(effect, *changes)

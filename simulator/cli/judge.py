@@ -279,6 +279,8 @@ class _Report:
         if quiet := comparison.without_effect:
             names = ", ".join(printable(world.name) for world in quiet)
             yield f"{comparison.mine.name} changed no step in {names}: the same states, steps and verdicts."
+        for action in comparison.never_taken:
+            yield f"{action} was never taken in any world."
         reasons: dict[str, list[str]] = {}
         for each in self.judged:
             if (each.change != "same" or _is_undetermined(each)) and each.cell.because:

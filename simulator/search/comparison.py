@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 from nbcc.model import World, extensions
 from nbcc.model.assembly import is_modelled
+from nbcc.model.machine.mechanism import Mechanism
 from nbcc.model.promises import PROMISES
 
 from .. import specs
@@ -130,6 +131,15 @@ class Comparison:
         mine = {each.world: _measures(each.result) for each in self.searched}
         return [world for world, measures in mine.items() if measures and of_base.get(world) == measures]
 
+    @property
+    def never_taken(self) -> list[str]:
+        """The actions of extensions that were not possible in any world. Empty if a search stopped or failed."""
+        coverages = [each.result.coverage for each in self.searched]
+        if not coverages or any(each.result.stopped for each in self.searched):
+            return []
+        taken = {name for each in coverages if each for name, times in each.actions.items() if times}
+        return [name for name in _actions_of_extensions() if name not in taken]
+
     def begin(self) -> dict[World, bool]:
         """Take what is recorded of the worlds that need no search, and return the worlds that do."""
         worlds = self.worlds
@@ -143,7 +153,8 @@ class Comparison:
         `run_jobs`.
         """
         worlds = self.worlds
-        self.searched = self._searched(self.mine, self.begin(), self.promises, found, how)
+        covering = {**how, "coverage": True} if _actions_of_extensions() else how
+        self.searched = self._searched(self.mine, self.begin(), self.promises, found, covering)
         if self.row is None:
             self.of_base = self._searched(self.base, worlds, self.promises, None, how)
             return
@@ -211,6 +222,10 @@ class Comparison:
 
 def _violated(result: Result) -> Iterator[str]:
     return (name for name, found in result.promises.items() if found.verdict is Verdict.VIOLATED)
+
+
+def _actions_of_extensions() -> list[str]:
+    return [action.name for _, each in extensions.declared("MECHANISM", Mechanism) for action in each.actions]
 
 
 def violated_in(each: SearchedWorld) -> Iterator[tuple[str, int]]:

@@ -121,6 +121,65 @@ MECHANISM = Mechanism(compose=compose)
 """
 
 
+def test_an_action_of_an_extension_that_no_search_takes_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def loads_nothing() -> None:
+        monkeypatch.setattr(extensions, "_loaded", {})
+        monkeypatch.setenv(extensions.VARIABLE, "")
+
+    Path("late.py").write_text(LATE)
+    Path("late.toml").write_text(MINE.replace('plan_takes = "any_log"', 'lateness = "late"'))
+    loads_nothing()
+    module = ["--module", "late.py"]
+    one_promise = ["--promise", "MONO", "--workers", "1", "--checkpoint", "kept"]
+    for _ in range(2):  # the second time from the cache
+        assert run(["judge", "late.toml", *module, "--world", "demo", *one_promise]) == 1
+        out = capsys.readouterr().out
+        assert "writer_sleeps was never taken in any world." in out
+        assert "writer_takes_early_time was never" not in out
+    handle = out.split("nbcc replay ")[1].split()[0]
+    assert run(["replay", handle, *module, "--on", "engine"]) == 2
+    refused = "the engine does not support lateness = late: its extension late defines no LOCKSTEP"
+    assert refused in " ".join(capsys.readouterr().err.split())
+    loads_nothing()
+    assert run(["replay", handle]) == 2
+    sentence = "this trace was found with --module late.py; load that file, too"
+    assert sentence in " ".join(capsys.readouterr().err.split())
+
+
+LATE = """from typing import Literal
+from nbcc.model.machine.mechanism import Mechanism
+from nbcc.model.machine.options import Options, option
+from nbcc.model.machine.transition import Action, Guard, transition
+
+class Lateness(Options):
+    lateness: Literal["never", "late"] = option("never", "whether the lock is taken late")
+
+def take(own, clock, completion_time):
+    completed, clock = completion_time(clock, after=own.requested)
+    return {"own": own._replace(completed=completed), "clock": clock}
+
+def kept(own, completion_time):
+    return (lambda clock, after: (own.completed, clock)) if own.completed else completion_time
+
+def takes_time(me):
+    return transition("writer_takes_early_time", me, effect=take, changes=("own", "clock"))
+
+def compose(composition):
+    for me in composition.actors_of("writer") if composition.protocol[Lateness].lateness == "late" else ():
+        composition.select("writer_takes_lock", actors=[me]).insert_before("timed", takes_time)
+        composition.map_view("completion_time", kept, actors=[me])
+        never = Guard("never", lambda own: own.completed is None)
+        composition.add(transition("writer_sleeps", me, guards=[never], effect=lambda: {}, changes=()))
+
+MECHANISM = Mechanism(compose=compose, options=Lateness, actions=(
+    Action("writer_takes_early_time", "takes a time", "{actor} takes a time"),
+    Action("writer_sleeps", "sleeps", "{actor} sleeps"),
+))
+"""
+
+
 def test_a_world_that_reads_nothing_of_the_change_is_not_searched(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

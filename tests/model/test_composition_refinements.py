@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -48,6 +48,13 @@ def test_an_effect_that_is_added_later_happens_in_every_outcome() -> None:
 def test_another_outcome_commutes_with_what_neither_runs_nor_replaces_effects(other: str) -> None:
     assert commute(Refinement("one", "divert"), Refinement("other", other))
     assert commute(Refinement("one", other), Refinement("other", "divert"))
+
+
+@pytest.mark.parametrize("operation", ["extend", "precede"])
+def test_a_transition_in_the_place_of_an_effect_is_named(operation: str) -> None:
+    add: Any = getattr(system().select("takes"), operation)
+    with pytest.raises(TypeError, match=f"{operation} adds an effect, which is a function; insert_before adds sleeps"):
+        add(transition("sleeps", "w1", at="idle"))
 
 
 @pytest.mark.parametrize("other", ["divert", "extend", "precede", "insert_after", "split", "replace"])

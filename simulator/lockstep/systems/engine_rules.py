@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from nbcc.engine.rules import HUDI, Rules
 from nbcc.model import Protocol, World
-from nbcc.model.machine.options import Limits, Options
+from nbcc.model.machine.options import Limits, Options, overrides
 from nbcc.model.mechanisms import every
 
 from ...users_factory import CannotPlay
@@ -57,6 +57,9 @@ def check_world(world: World, protocol: Protocol) -> None:
     check_ranges(world)
     check_inserts(world, protocol)
     unplayed = [(each, f"its extension {name} defines no LOCKSTEP") for name, each in without_lockstep()]
+    for mechanism, why in unplayed:
+        for option, value in overrides(protocol[mechanism.options]).items() if mechanism.options else ():
+            raise CannotPlay(f"the engine does not support {option} = {value}: {why}; run it on the model instead")
     unplayed += [(every()[name], room.without_actors) for name, room in rooms().items() if room.without_actors]
     for mechanism, why in unplayed:
         for kind in mechanism.kinds:

@@ -19,6 +19,7 @@ from nbcc.model import Step
 from ... import specs
 from ..explore import PromiseResult, Result, Verdict
 from ..explore.checkpoint import FOLDERS, code
+from ..explore.result import Coverage
 from .job import SearchJob, transient
 
 HEAD: Final = {"format": 1, "keeps": "searches of a matrix"}
@@ -104,8 +105,9 @@ def _loaded(line: bytes) -> dict[str, Any]:
 def _result(given: Mapping[str, Any]) -> Result:
     promises = {name: _promise(each) for name, each in given["promises"].items()}
     deadlock, reductions = _steps(given["deadlock"]), tuple(given["reductions"])
-    reads = _frozen(given["reads"])
-    return Result(**{**given, "promises": promises, "deadlock": deadlock, "reductions": reductions, "reads": reads})
+    reads, covered = _frozen(given["reads"]), given["coverage"] and Coverage(**given["coverage"])
+    made = {"promises": promises, "deadlock": deadlock, "reductions": reductions, "reads": reads, "coverage": covered}
+    return Result(**{**given, **made})
 
 
 def _promise(given: Mapping[str, Any]) -> PromiseResult:
