@@ -289,6 +289,8 @@ class _Report:
             yield f"{', '.join(promises)}: {because}"
         if any(each.result.stopped and each.result.distinct for each in searched):
             yield "A search that stopped leaves promises undetermined (?). --max-states and --memory are its limits."
+        if comparison.only and {"–", "?"} & {each.mine.sign for each in self.judged}:
+            yield "– does not apply in these worlds, ? is undetermined. Without --world, all worlds are searched."
 
     def _because(self, each: JudgedPromise) -> str:
         trace = self.runs.get(each.promise)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +123,21 @@ def _print(outcomes: Sequence[Outcome], again: str | None) -> None:
     echo(*trace_text.render(outcomes[0].trace, again, trace_text.screen_width()).split("\n"))
     for outcome in outcomes:
         echo(outcome.sentence)
+    echo(*_also_broken(outcomes[0]))
+
+
+def _also_broken(outcome: Outcome) -> Iterator[str]:
+    """Yield a line with the other promises that the run breaks, if any. Promises with one shortest run share a handle.
+    """
+    from nbcc.model import Model
+    from nbcc.simulator.view.judge import judged
+    from nbcc.simulator.view.run import play
+
+    trace = outcome.trace
+    if outcome.verdict == "VIOLATED":
+        broken = judged(play(Model(trace.world, trace.protocol), trace.steps), trace.promise)
+        names = [each.name for each in broken if each.step and each.name != trace.promise]
+        yield from [f"this run also breaks {', '.join(names)}"] if names else []
 
 
 def _replay_all(

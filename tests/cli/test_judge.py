@@ -34,6 +34,7 @@ def test_the_table_has_the_change_first_and_the_command_that_replays_it(capsys: 
     assert "schedules plan" in out, "the run of the first change"
     assert "PART: 7 steps in demo" in err
     assert run(["replay", handle, "--expect", "violated"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == "this run also breaks LAWS"
     page = Path("page.html").read_text("utf-8")
     assert "<td>newly broken</td>" in page
     assert "<svg" in page
@@ -55,6 +56,14 @@ def test_markdown_and_json_have_the_same_table(capsys: pytest.CaptureFixture[str
     assert found["options"] == {"plan_takes": "any_log"}
     part = found["promises"]["PART"]
     assert (part["change"], part["steps"], part["against"]) == ("broken", 7, {"verdict": "HOLDS", "steps": None})
+
+
+def test_a_promise_that_does_not_apply_to_a_chosen_world_has_a_legend(capsys: pytest.CaptureFixture[str]) -> None:
+    legend = "– does not apply in these worlds, ? is undetermined. Without --world"
+    assert run(["judge", "mine.toml", *OPTIONS]) == 1
+    assert legend not in " ".join(capsys.readouterr().out.split())
+    assert run(["judge", "mine.toml", *OPTIONS, "--promise", "ONCE"]) == 1
+    assert legend in " ".join(capsys.readouterr().out.split())
 
 
 def test_what_the_other_protocol_breaks_in_as_many_steps_is_no_change(capsys: pytest.CaptureFixture[str]) -> None:
