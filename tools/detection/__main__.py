@@ -1,7 +1,7 @@
 """`python -m tools.detection`: validates tables of mutated and of right engines and records the figures.
 
-The figures are written after each mutant, so that a stopped run continues. `--again` starts over, which takes three
-minutes of one core. `python -m tools.regenerate detection` writes them into docs/validate.md.
+The figures are written after each mutant, so that a stopped run continues. `--again` starts over.
+`python -m tools.regenerate detection` writes them into docs/validate.md.
 """
 
 from __future__ import annotations
