@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nbcc.model import Model, Protocol, Step, World
+from nbcc.model.assembly import is_modelled
 
 from ... import trace as traces
 from ...search.explore.quotient import Quotient
@@ -38,6 +39,7 @@ SCHEDULES: tuple[Callable[[], Schedule], ...] = (
 )
 """Each history picks one at random. PCT rarely switches actors, by design, so it has a third of the entries."""
 PINNED_ONE_IN = 5
+MOST_DRAWS = 20
 IN_FLIGHT_ONE_IN = 4
 LONGEST_IN_FLIGHT = 32
 """One history in so many stops after at most so many steps, perhaps with actors within their operations."""
@@ -101,6 +103,14 @@ class Check:
         self.walk(model, batches, schedule, choose, graph)
 
     def _drawn_world(self, choose: Choose) -> World:
+        """Return a random world that is modelled under the protocol; the pinned one if several draws find none."""
+        for _ in range(MOST_DRAWS):
+            world = self._any_world(choose)
+            if is_modelled(self.options.fitted(world), self.options.protocol):
+                return world
+        return PINNED
+
+    def _any_world(self, choose: Choose) -> World:
         options = self.options
         if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1:
             return PINNED
