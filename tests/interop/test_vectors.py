@@ -38,8 +38,8 @@ def vectors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def counted(name: str, command: list[str], seconds: float, cwd: Path = EXAMPLES) -> Mapping[str, int]:
-    """Run a consumer, which must end in time and without an unknown difference. Returns its counts by name."""
+def counted(name: str, command: list[str], cwd: Path = EXAMPLES) -> Mapping[str, int]:
+    """Run a consumer, which must find no unknown difference, and print its seconds. Returns its counts by name."""
     begun = time.monotonic()
     ran = subprocess.run(
         command, cwd=cwd, check=False, capture_output=True, text=True, env={**os.environ, "RUST_BACKTRACE": "0"}
@@ -48,7 +48,6 @@ def counted(name: str, command: list[str], seconds: float, cwd: Path = EXAMPLES)
     assert ran.returncode == 0, ran.stdout[-4000:] + ran.stderr[-2000:]
     counts = {what: int(number) for number, what in re.findall(r"^ *(\d+) (.+)$", ran.stdout, re.MULTILINE)}
     print(f"{name}: {took:.0f} s, {counts}")
-    assert took < seconds
     assert "UNKNOWN" not in counts
     return counts
 
@@ -60,7 +59,7 @@ def known(counts: Mapping[str, int]) -> set[str]:
 
 
 def test_hudi_rs_from_python(vectors: Path) -> None:
-    counts = counted("hudi-rs, Python", [sys.executable, "with_hudi_rs.py", str(vectors)], 60)
+    counts = counted("hudi-rs, Python", [sys.executable, "with_hudi_rs.py", str(vectors)])
     assert counts["agree"] > 2000
     assert {"window_deletes = omitted", "as_of_axis = requested"} <= known(counts) <= OF_HUDI_RS
 
@@ -70,14 +69,14 @@ def test_hudi_rs_from_rust(vectors: Path) -> None:
         pytest.skip(f"{' and '.join(missing)} not installed: hudi-rs was not run from Rust")
     folder = EXAMPLES / "hudi_rust"
     subprocess.run(["cargo", "build", "--quiet"], cwd=folder, check=True)  # compiles about 500 crates the first time
-    counts = counted("hudi-rs, Rust", ["cargo", "run", "--quiet", "--offline", "--", str(vectors)], 60, folder)
+    counts = counted("hudi-rs, Rust", ["cargo", "run", "--quiet", "--offline", "--", str(vectors)], folder)
     assert counts["agree"] > 2000
     assert {"window_deletes = omitted", "as_of_axis = requested"} <= known(counts) <= OF_HUDI_RS
 
 
 def test_duckdb_reads_the_base_files(vectors: Path) -> None:
     pytest.importorskip("duckdb", reason="DuckDB is not installed: pip install duckdb")
-    assert counted("DuckDB", [sys.executable, "with_duckdb.py", str(vectors)], 60)["agree"] > 300
+    assert counted("DuckDB", [sys.executable, "with_duckdb.py", str(vectors)])["agree"] > 300
 
 
 def test_hudi_from_junit(vectors: Path) -> None:
@@ -85,6 +84,6 @@ def test_hudi_from_junit(vectors: Path) -> None:
         pytest.skip("Maven is not installed: Apache Hudi was not run")
     folder = EXAMPLES / "hudi_junit"
     subprocess.run(["mvn", "-q", "-B", "test-compile"], cwd=folder, check=True)  # fetches what is missing
-    counts = counted("Hudi, JUnit", ["mvn", "-q", "-B", "test", f"-Dvectors={vectors}"], 300, folder)
+    counts = counted("Hudi, JUnit", ["mvn", "-q", "-B", "test", f"-Dvectors={vectors}"], folder)
     assert counts["agree"] > 2000
     assert {"window_deletes = omitted", "as_of_pending = refused", "fold = logs_first"} <= known(counts) <= OF_HUDI
