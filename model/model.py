@@ -141,7 +141,6 @@ class Model(TransitionSystem):
         return self._views[PENDING].reads
 
     def savepoints(self, state: State) -> tuple[Savepoint, ...]:
-        """Return the completed savepoints."""
         savepoints = self.component(state, "savepoints") if "savepoints" in self.components else ()
         return tuple(each for each in savepoints if each.completed is not None)
 
@@ -254,7 +253,6 @@ class Model(TransitionSystem):
         return step.action in self._data_phases
 
     def describe(self, step: Step) -> str:
-        """Return one short sentence that describes a step."""
         args = dict(step.args)
         sentence = self._actions[step.action].sentence.format(actor=step.actor, **args)
         return sentence + CLOCKS.get(str(args.get("ahead", 0)), f"; its clock is {args.get('ahead')} ahead")

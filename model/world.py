@@ -298,12 +298,10 @@ def _overridable(parts: Iterable[type[Options] | type[Limits]], kind: str) -> It
 
 
 def limit_names() -> tuple[str, ...]:
-    """Return the names of all limits declared by mechanisms."""
     return tuple(name for part in mechanisms.limits() for name in names_of(part))
 
 
 def world_names() -> tuple[str, ...]:
-    """Return the names of all fields and limits of a world."""
     return (*(each.name for each in fields(World) if each.name != "limits"), *limit_names())
 
 

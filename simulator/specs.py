@@ -76,7 +76,6 @@ def world_names() -> tuple[str, ...]:
 
 
 def protocol_names() -> tuple[str, ...]:
-    """Return the names of all protocols, `default` first."""
     return tuple(sorted(_names("protocols"), key=lambda name: (name != "default", name)))
 
 

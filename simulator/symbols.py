@@ -38,7 +38,6 @@ class Symbols:
         return "-" if tick is None else self._symbols.get(tick, str(tick))
 
     def step(self, step: Step) -> Step:
-        """Return the step with its times replaced by symbols."""
         return step._replace(args=tuple((name, self._named(value)) for name, value in step.args))
 
     def resolved(self, step: Step) -> Step:

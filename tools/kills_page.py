@@ -61,7 +61,6 @@ that shows the mutant. At night each of its mutants is seen within 200 histories
 
 
 def page_path() -> Path:
-    """Return the path of the accepted page."""
     return SPECS / "kills.md"
 
 

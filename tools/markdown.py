@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> Iterator[str]:
-    """Yield the lines of a table in Markdown."""
     yield _line(head)
     yield "|" + "---|" * len(head)
     yield from map(_line, rows)

@@ -100,7 +100,6 @@ class Feeder:
 
 
 def start(folder: Path, last: bool = False) -> subprocess.Popen[bytes]:
-    """Start a driver."""
     command = [sys.executable, "-m", "tools.stream_kills", "--drive", str(folder), *(["--last"] if last else [])]
     with (folder / "driver.log").open("ab") as log:
         return subprocess.Popen(command, stdout=log, stderr=log)

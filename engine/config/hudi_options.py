@@ -58,7 +58,6 @@ class HudiOption(NamedTuple):
     rules: tuple[ValueRule, ...]
 
     def rule(self, value: str) -> ValueRule:
-        """Return the rule for a value of the option."""
         short = plain(value)
         other = ValueRule((ANY,), "nbcc does not know this value", "leave it out")
         return next((rule for rule in self.rules if short in rule.values or ANY in rule.values), other)

@@ -171,7 +171,6 @@ def open_source(path: str, options: Mapping[str, Any], time: str | None = None) 
 
 
 def opened(storage: Storage) -> tuple[Context, TableConfig]:
-    """Open a table for reading."""
     context, config = context_of(None, storage), open_table(storage)
     if config.own:
         return coordinated(context, config), config

@@ -90,7 +90,6 @@ class _Records(NamedTuple):
 
 
 def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
-    """Return a mask of the winning records."""
     parts = [part for layer in layers for part in (layer.rows, layer.deletes)]
     keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
     base = sum(len(layer.rows) + len(layer.deletes) for layer in layers if layer.base)

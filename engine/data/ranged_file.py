@@ -58,7 +58,6 @@ class RangedFile:
 
     @cached_property
     def schema(self) -> pa.Schema:
-        """The Arrow schema of the file."""
         return self.metadata.schema.to_arrow_schema()
 
     def read(self, columns: Sequence[str] | None, groups: Sequence[int] | None = None) -> pa.Table:

@@ -225,5 +225,4 @@ def _ordering(values: pa.ChunkedArray, shape: TableShape) -> pa.ChunkedArray:
 
 
 def nothing(shape: TableShape) -> Layer:
-    """Return an empty merge layer."""
     return Layer(shape.packed_schema.empty_table(), shape.deletes_schema.empty_table())

@@ -78,7 +78,6 @@ class TableShape:
 
     @property
     def deletes_schema(self) -> pa.Schema:
-        """The schema of deletes in a merge."""
         return delete_schema(self.ordering)
 
     @property

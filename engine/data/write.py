@@ -200,7 +200,6 @@ def _write_log(storage: Storage, task: WriteTask, partition: str, name: LogName,
 
 
 def delete_block(deletes: pa.Table, partition: str, instant: str, shape: TableShape) -> bytes:
-    """Return an encoded delete block."""
     keys = one_array(deletes[RECORD_KEY])
     name = shape.merge.ordering
     orderings = None if name is None else one_array(deletes[name])

@@ -54,7 +54,6 @@ class FileSlice:
 
     @property
     def paths(self) -> list[str]:
-        """The paths of all files in the slice."""
         return [file.path for file in self.files]
 
     def __str__(self) -> str:

@@ -37,7 +37,6 @@ def home_of_sources() -> str:
 
 
 def archive_name() -> str:
-    """Return the file name of the zip archive of nbcc's sources."""
     return f"nbcc-{digest_of_sources()}.zip"
 
 

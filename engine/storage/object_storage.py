@@ -52,8 +52,6 @@ RANGE_GAP: Final = 64 << 10
 
 
 class ObjectStorage(Listable):
-    """The storage of a table in an object store."""
-
     is_remote = True
 
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:

@@ -135,14 +135,12 @@ class Commits:
                 self.decoded.commits[instant.file_name] = decode_commit(data, instant.file_name)
 
     def plan(self, requested: str) -> CompactionPlan:
-        """Return the compaction plan with the requested time `requested`."""
         if requested not in self.decoded.plans:
             instant = Instant(requested, "compaction", "requested")
             self.decoded.plans[requested] = decode_plan(self._planned(instant, "commit"), instant.file_name)
         return self.decoded.plans[requested]
 
     def log_plan(self, requested: str) -> CompactionPlan:
-        """Return the log compaction plan with the requested time `requested`."""
         if requested not in self.decoded.plans:
             instant = Instant(requested, LOG_COMPACTION, "requested")
             self.decoded.plans[requested] = decode_plan(self._planned(instant, "deltacommit"), instant.file_name)

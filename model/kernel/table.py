@@ -41,7 +41,6 @@ class Write(NamedTuple):
 
     @property
     def groups(self) -> tuple[int, ...]:
-        """The file groups for which the write has files."""
         return tuple(dict.fromkeys(group for group, _ in self.files))
 
     def files_in(self, group: int) -> tuple[Log, ...]:

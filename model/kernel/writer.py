@@ -51,7 +51,6 @@ WRITER = Kind(name="writer", prefix="w", first=Writer(), in_random_worlds=(2, 2,
 
 
 def compose(composition: Composition) -> None:
-    """Add the transitions of every writer to a model."""
     for me in composition.actors_of(WRITER):
         composition.add(
             transition(WRITER_REQUESTS_INSTANT, me, at="idle", to="requested", guards=(WRITE_LEFT, LOCK_IS_FREE),

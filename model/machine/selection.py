@@ -89,7 +89,6 @@ class Selection:
         return self._each("divert", lambda each: each.divert(when, *effects, changes=changes))
 
     def remove(self) -> None:
-        """Remove the selected transitions from the composition."""
         self._each("replace", lambda each: each)
         for key in self.keys:
             del self.composition.transitions[key]

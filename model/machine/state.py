@@ -61,7 +61,6 @@ class Coding:
             raise UndeclaredRead(f"{name} is masked: a function that reads it must declare it") from None
 
     def read(self, state: State, positions: Iterable[int]) -> list[Any]:
-        """Return the values of the components at `positions`."""
         try:
             return [self._tables[p][0][state >> p * WIDTH & _FIELD] for p in positions]
         except IndexError:
@@ -72,7 +71,6 @@ class Coding:
         return sum(_FIELD << position * WIDTH for position in set(positions))
 
     def put(self, state: State, position: int, value: Any) -> State:
-        """Return the state in which the component at `position` has a new value."""
         new, old = self.number(position, value), state >> position * WIDTH & _FIELD
         return state + (new - old << position * WIDTH)
 

@@ -80,7 +80,6 @@ class TransitionSystem:
         return self.stepper.successors(state)
 
     def transition_of(self, step: Step) -> BoundTransition:
-        """Return the transition to which a step belongs."""
         return self._by_name[step.actor, step.action].transition
 
     def successors_of(self, state: State, actor: str) -> Iterator[tuple[Step, State]]:
@@ -88,7 +87,6 @@ class TransitionSystem:
         return self.stepper.steps_of(self.coding.place[actor], state)
 
     def enabled(self, state: State) -> list[Step]:
-        """Return every step that is possible in `state`."""
         return [step for step, _ in self.successors(state)]
 
     def apply(self, state: State, step: Step) -> State:

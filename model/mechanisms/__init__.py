@@ -159,5 +159,4 @@ def idle_steps() -> dict[str, tuple[str, ...]]:
 
 
 def actions() -> dict[str, Action]:
-    """Return all actions of the model by name."""
     return {action.name: action for part in every().values() for action in part.actions}

@@ -31,7 +31,6 @@ class LockWait(Options):
 
 
 def compose(composition: Composition) -> None:
-    """Add the transition by which a writer times out while waiting for the lock."""
     for me in composition.actors_of(WRITER):
         if composition.protocol_of(me)[LockWait].lock_wait == "times_out":
             composition.add(transition(WRITER_STOPS_WAITING, me, at="written", to=LEFT, guards=(LOCK_IS_TAKEN,)))

@@ -200,7 +200,6 @@ def completions(published: Published) -> dict[int, int]:
 
 
 def puts_entry(each: Publication, options: EntryOptions, me: str) -> Transition:
-    """Return the transition by which an actor puts its entry."""
     if options.entry_slice == "completed":
         return transition("actor_puts_entry", me, changes=("own", "metadata"),
                           effect=preset(put_entry, requested=each.requested))  # fmt: skip

@@ -132,7 +132,6 @@ def offset_of(write: Any) -> int:
 
 
 def newest_offset(published: Published) -> int:
-    """Return the offset of the newest published write; 0 if there is none."""
     return max((offset_of(entry) for entry in published if isinstance(entry, Write)), default=0)
 
 

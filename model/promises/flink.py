@@ -21,7 +21,6 @@ def flink_jobs(model: Model) -> tuple[str, ...]:
 
 
 def undoes_jobs(model: Model) -> bool:
-    """True if instants of Flink jobs are rolled back in a model."""
     return bool(flink_jobs(model) and model.world[FlinkLimits].undone_instants)
 
 

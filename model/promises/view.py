@@ -223,7 +223,6 @@ def settled_times(model: Model, state: State) -> tuple[float, ...]:
 
 
 def answered_times(model: Model, state: State) -> tuple[float, ...]:
-    """Return the settled times for which the table must answer a read."""
     table, restores = model.table(state), model.restores(state)
     times = (t for t in settled_times(model, state) if not hides(restores, t))
     return tuple(t for t in times if not model.rules.is_refused(table, t))

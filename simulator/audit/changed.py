@@ -130,7 +130,6 @@ def _unsettled(
 
 
 def data_file(path: str) -> NamedFile | None:
-    """Return a data file by its path; None for another file."""
     match = None if path.startswith(".hoodie/") else _DATA.fullmatch(path)
     if match is None:
         return None
@@ -190,7 +189,6 @@ class _Names(NamedTuple):
         return bool(missing)
 
     def files_of(self, groups: Collection[Group]) -> Iterator[NamedFile]:
-        """Yield the data files of the file groups."""
         heads = {_head_of(in_partition(*group)) for group in groups}
         near = (path for path in self.data if _head_of(path) in heads) if heads else ()
         return (file for path in near if (file := data_file(path)) and file.group in groups)

@@ -168,5 +168,4 @@ FORMATS: Final[Mapping[str, Callable[[Report, Health, datetime], str]]] = {
 
 
 def formatted(name: str, report: Report, health: Health) -> str:
-    """Return the report in one of the `FORMATS`."""
     return FORMATS[name](report, health, datetime.now(UTC))

@@ -104,7 +104,6 @@ def _not_judged(audit: Audit) -> str | None:
 
 
 def _is_legacy(audit: Audit) -> bool:
-    """Return True if the version and the timeline are of layout 1."""
     text = audit.properties.get("hoodie.table.version", "")
     return text.isdecimal() and int(text) < VERSIONS[0] and not audit.timeline.completed
 

@@ -222,7 +222,6 @@ class _Report:
 
     @property
     def first(self) -> Trace | None:
-        """The run of the first change for the worse."""
         worse = (each.promise for each in self.judged if each.change in ("broken", "sooner"))
         return next((self.runs[promise] for promise in worse if promise in self.runs), None)
 

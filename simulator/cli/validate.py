@@ -120,7 +120,6 @@ def _by_state(state: Path, storage: Storage, table: str, known: Known, listed: T
 
 
 def exit_of(report: Report) -> Exit:
-    """Return the exit code for a validation report."""
     codes = {"OK": Exit.AGREES, "BROKEN": Exit.VIOLATED, "UNDETERMINED": Exit.UNDETERMINED}
     return Exit.VIOLATED if report.health.late else codes[report.verdict]
 

@@ -45,13 +45,11 @@ class WorldFootprint:
 
 
 def path() -> Path:
-    """Return the path of the recorded footprints."""
     return Path(str(files("nbcc") / "specs" / "footprints.json"))
 
 
 @cache
 def recorded() -> Mapping[str, WorldFootprint]:
-    """Return the recorded footprints by the key of their world."""
     given = json.loads(path().read_text("utf-8"))["worlds"]
     lists = ("options", "rules", "holds")
     return {key: WorldFootprint(each["world"], each["states"], *(tuple(each[name]) for name in lists))

@@ -133,7 +133,6 @@ class FileStates:
         return FileState("hidden", f"replaced by base t{newer}", rows) if newer else FileState("read", "", rows)
 
     def _content(self, state: Any, group: int, barrier: int) -> tuple[ContentRow, ...]:
-        """Return the rows of a base file."""
         if (group, barrier) not in self._bases:
             table = self.model.table(state)
             rewritten = copy_on_write.base_fold(table, group, barrier) if copy_on_write.has_base_files(table) else None

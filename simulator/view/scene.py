@@ -94,8 +94,6 @@ class Group(NamedTuple):
 
 
 class Files(NamedTuple):
-    """All file groups in the picture."""
-
     groups: tuple[Group, ...]
     caption: str = ""
 

@@ -15,7 +15,6 @@ READS = ("snapshot", "read", "rows")
 
 
 def systems_of(trace: Trace) -> list[SystemAnswers]:
-    """Return the answers of each system."""
     found: dict[str, list[tuple[int, list[tuple[str, str | None]]]]] = {}
     for number, observed in enumerate(trace.observed, start=1):
         for name, seen in observed.items():

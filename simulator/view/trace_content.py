@@ -46,8 +46,6 @@ Value = TypeVar("Value")
 
 
 class _Recorder(Generic[Name, Value]):
-    """Records the history of each named value."""
-
     def __init__(self) -> None:
         self.changes: dict[Name, list[tuple[int, Value | None]]] = {}
         self._now: dict[Name, Value] = {}
@@ -282,7 +280,6 @@ def _explanation_number(
 
 
 def _rows(answer: Mapping[Any, Any] | None) -> tuple[ContentRow, ...] | None:
-    """Return the rows of an answer, or None if there is no answer."""
     if answer is None:
         return None
     rows = ((str(key), None if row.deleted else str(row.value), row) for key, row in answer.items())

@@ -85,7 +85,6 @@ class Writer:
         bucket: int = 0,
         kind: DataFormat = "parquet",
     ) -> WriteStat:
-        """Put a log file and return its stat."""
         file_id = bucket_file_id(bucket)
         rows, deletes = list(rows), list(deletes)
         data = b""
@@ -104,7 +103,6 @@ class Writer:
     def base(
         self, instant: str, rows: Iterable[tuple[str, str, int]], partition: str = "", bucket: int = 0
     ) -> WriteStat:
-        """Put a base file and return its stat."""
         file_id = bucket_file_id(bucket)
         name = str(BaseName(file_id, "0-0-0", instant))
         stored = self.rows(instant, rows, partition, name)

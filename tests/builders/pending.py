@@ -61,7 +61,6 @@ def snapshot_of(table: Table) -> set[tuple[Any, ...]]:
 
 
 def groups_of(table: Table, *partitions: str) -> list[Group]:
-    """Every file group of some partitions."""
     return [(part, bucket_file_id(number)) for part in partitions for number in range(table.config.buckets or 1)]
 
 

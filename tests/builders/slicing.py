@@ -11,7 +11,6 @@ from nbcc.model.variants.slicing import BaseInstants
 
 
 def under(**options: str) -> Rules:
-    """The rules of a protocol with these options."""
     return rules_of(Protocol.from_mapping(options))
 
 

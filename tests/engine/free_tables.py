@@ -26,10 +26,10 @@ def rows(*keys: str, ts: int = 0) -> pa.Table:
     return pa.table({"id": list(keys), "ts": pa.array([ts] * len(keys), pa.int64())}, schema=SCHEMA)
 
 
-def made(path: Path, decision: str = "free", mode: str = "NON_BLOCKING_CONCURRENCY_CONTROL") -> Table:
+def made(path: Path, decision: str = "free", mode: str = "NON_BLOCKING_CONCURRENCY_CONTROL", **options: str) -> Table:
     return Table.create(
         None, path, SCHEMA, record_key="id", ordering_fields="ts", buckets=1, concurrency_mode=mode,
-        options={DECISION: decision},
+        options={DECISION: decision, **options},
     )  # fmt: skip
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from nbcc.engine.config.options import DECISION, SKEW
@@ -23,25 +21,16 @@ from nbcc.engine.timeline.announcements import (
     forget_announcements,
     put_announcement,
 )
-from nbcc.engine.timeline.decisions import FOLDER as DECISIONS
-from nbcc.engine.timeline.decisions import Decision, LogEntry, carry_out, put_entry
+from nbcc.engine.timeline.decisions import Decision, LogEntry, put_entry
 from nbcc.engine.writes import announced, deciding
 from nbcc.engine.writes.deciding import decide_announced
 from nbcc.simulator.lockstep.s3.server import Bucket
+from tests.builders.meanwhile import before_next
+from tests.builders.threads import in_threads
 
-SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
+from .free_tables import SCHEMA, Dies, NoLock, dies, eager, entries, keys, made, rows
+
 NOW = "20260101000000001"
-
-
-def rows(*keys: str) -> pa.Table:
-    return pa.table({"id": list(keys), "ts": pa.array(range(len(keys)), pa.int64())}, schema=SCHEMA)
-
-
-def made(path: Path, mode: str = "NON_BLOCKING_CONCURRENCY_CONTROL", **options: str) -> Table:
-    return Table.create(
-        None, path, SCHEMA, record_key="id", ordering_fields="ts", buckets=1, concurrency_mode=mode,
-        options={DECISION: "shared", **options},
-    )  # fmt: skip
 
 
 @pytest.fixture(params=["shared", "free"])
@@ -51,33 +40,14 @@ def decision(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def table(tmp_path: Path, decision: str) -> Table:
-    return made(tmp_path / "t", **{DECISION: decision})
-
-
-def keys(table: Table) -> list[str]:
-    return sorted(table.snapshot()["id"].to_pylist())
-
-
-def entries(table: Table) -> Iterator[LogEntry]:
-    from nbcc.engine.timeline.decisions import _decode
-
-    for entry in table.context.storage.list(DECISIONS):
-        yield _decode(int(entry.path.rpartition("/")[2]), table.context.storage.get(entry.path))
-
-
-class Dies(BaseException):
-    """The end of a writer's process."""
+    return made(tmp_path / "t", decision)
 
 
 def announces_and_dies(table: Table, monkeypatch: pytest.MonkeyPatch, *given: str, **options: Any) -> None:
     """A writer of rows with these keys dies after it has announced its instant."""
-
-    def dies(*_: object, **__: object) -> None:
-        raise Dies
-
     with monkeypatch.context() as patched:
-        patched.setattr(announced, "_under_lock", dies)
-        patched.setattr(announced, "_without_lock", dies)
+        patched.setattr(announced, "_under_lock", lambda *_, **__: dies())
+        patched.setattr(announced, "_without_lock", lambda *_, **__: dies())
         with pytest.raises(Dies):
             table.upsert(rows(*given), **options)
 
@@ -89,27 +59,19 @@ def test_many_writers_commit_in_few_entries_and_in_order(bucket: Bucket, decisio
         None, url, SCHEMA, record_key="id", ordering_fields="ts", options=options, storage_options=bucket.options
     )
     bucket.latency_seconds = 0.01
-    writers, each, failed = 6, 3, list[Exception]()
+    writers, each = 6, 3
 
     def write(number: int) -> None:
-        try:
-            mine = Table.open(None, url, bucket.options)
-            for turn in range(each):
-                done = mine.upsert(rows(f"{number}.{turn}"))
-                assert done in mine.timeline(), "acknowledged is published"
-        except Exception as error:
-            failed.append(error)
+        mine = Table.open(None, url, bucket.options)
+        for turn in range(each):
+            done = mine.upsert(rows(f"{number}.{turn}"))
+            assert done in mine.timeline(), "acknowledged is published"
 
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(writers)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
+    in_threads(writers, write)
     bucket.latency_seconds = 0.0
     table = Table.open(None, url, bucket.options)
     assert keys(table) == sorted(f"{number}.{turn}" for number in range(writers) for turn in range(each))
-    assert len([*entries(table)]) < writers * each, "one entry decides several commits"
+    assert len(entries(table)) < writers * each, "one entry decides several commits"
     # The server adds a request to its list after its answer, so that a busy machine may swap two of them.
     requests = sorted(bucket.requests, key=lambda each: each.began)
     puts = (each.key.rpartition("_") for each in requests if each.method == "PUT")
@@ -134,23 +96,21 @@ def test_a_writer_that_dies_after_its_announcement_is_committed_by_another(
 
 def test_a_rollback_commits_what_the_dead_announced(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     announces_and_dies(table, monkeypatch, "dead")
-    eager = Table(replace(table.context, rules=replace(table.context.rules, failed_writes="eager")), table.config)
-    assert eager.rollback() == ()
+    assert eager(table).rollback() == ()
     assert keys(table) == ["dead"]
 
 
 def test_what_is_rolled_back_is_not_committed(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """A rollback was planned before the announcement arrived: the plan excludes the commit."""
-    eager = Table(replace(table.context, rules=replace(table.context.rules, failed_writes="eager")), table.config)
-    announce = announced._announce
+    other, announce = eager(table), announced._announce
 
     def late(context: Any, own: Announcement, files: Any) -> bool:
         monkeypatch.setattr(announced, "_announce", announce)
-        plan = eager.schedule_rollback()
+        plan = other.schedule_rollback()
         assert plan is not None
         announce(context, own, files)
         assert decide_announced(context).entry is None, "not while the rollback is pending"
-        eager.run_rollback(plan)
+        other.run_rollback(plan)
         put_announcement(context.storage, own)
         assert decide_announced(context).entry is None
         return True
@@ -167,15 +127,10 @@ def test_what_is_rolled_back_is_not_committed(table: Table, monkeypatch: pytest.
 def test_a_waiting_writer_returns_without_the_lock_when_another_has_committed_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = made(tmp_path / "t")
+    table = made(tmp_path / "t", "shared")
     answers: list[Instant] = []
-    other, storage, announce = Table.open(None, table.context.storage.url), table.context.storage, announced._announce
-
-    def takes_lock_first(context: Any, own: Announcement, files: Any) -> bool:
-        other.context.lock.acquire()
-        return announce(context, own, files)
-
-    monkeypatch.setattr(announced, "_announce", takes_lock_first)
+    other, storage = Table.open(None, table.context.storage.url), table.context.storage
+    before_next(monkeypatch, announced, "_announce", other.context.lock.acquire)
     waiting = threading.Thread(target=lambda: answers.append(table.upsert(rows("a"))))
     waiting.start()
     while not announced_instants(storage):
@@ -192,7 +147,7 @@ def test_a_waiting_writer_returns_without_the_lock_when_another_has_committed_it
 def test_two_optimistic_writers_of_one_bucket_do_not_commit_in_one_entry(
     tmp_path: Path, decision: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    table = made(tmp_path / "t", "OPTIMISTIC_CONCURRENCY_CONTROL", **{DECISION: decision})
+    table = made(tmp_path / "t", decision, "OPTIMISTIC_CONCURRENCY_CONTROL")
     table.upsert(rows("before"))
     announces_and_dies(table, monkeypatch, "dead")
     with pytest.raises(Conflict, match="has written bucket 0") as refused:
@@ -221,18 +176,11 @@ def test_a_request_from_a_clock_far_ahead_is_left_alone(table: Table) -> None:
 
 
 def test_who_does_not_get_the_lock_may_still_be_committed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    table = made(tmp_path / "t", **{"hoodie.write.lock.wait_time_ms": "1"})
-    announce = announced._announce
-
-    def locks(context: Any, own: Announcement, files: Any) -> bool:
-        context.lock.acquire()
-        return announce(context, own, files)
-
-    monkeypatch.setattr(announced, "_announce", locks)
+    table = made(tmp_path / "t", "shared", **{"hoodie.write.lock.wait_time_ms": "1"})
+    before_next(monkeypatch, announced, "_announce", table.context.lock.acquire)
     with pytest.raises(LockTimeout):
         table.upsert(rows("a"))
     table.context.lock.release()
-    monkeypatch.undo()
     table.upsert(rows("b"))
     assert keys(table) == ["a", "b"]
 
@@ -247,29 +195,12 @@ def test_an_entry_whose_content_is_lost_stops_the_writers(table: Table) -> None:
 
 def test_what_was_published_and_forgotten_is_not_published_again(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """The author of an entry stops after its creation; meanwhile others publish it and delete the announcements."""
-    carry = carry_out
-
-    def late(*given: Any) -> None:
-        monkeypatch.setattr(deciding, "carry_out", carry)
-        table.upsert(rows("b"))
-        carry(*given)
-
-    monkeypatch.setattr(deciding, "carry_out", late)
-    table = Table(replace(table.context, lock=_NoLock()), table.config)
+    table = Table(replace(table.context, lock=NoLock()), table.config)
+    before_next(monkeypatch, deciding, "carry_out", lambda: table.upsert(rows("b")))
     table.upsert(rows("a"))
     assert keys(table) == ["a", "b"]
     decided = Counter(item.requested for entry in entries(table) for item in entry.items)
     assert set(decided.values()) == {1}
-
-
-class _NoLock:
-    """As of writers that have all lost the lock."""
-
-    def acquire(self) -> None:
-        """Hold nothing."""
-
-    def release(self) -> None:
-        """Hold nothing."""
 
 
 def test_optimistic_writers_of_copy_on_write_files_lose_nothing(tmp_path: Path, decision: str) -> None:
@@ -277,20 +208,11 @@ def test_optimistic_writers_of_copy_on_write_files_lose_nothing(tmp_path: Path, 
         None, tmp_path / "t", SCHEMA, record_key="id", ordering_fields="ts", buckets=1, table_type="COPY_ON_WRITE",
         concurrency_mode="OPTIMISTIC_CONCURRENCY_CONTROL", options={DECISION: decision},
     )  # fmt: skip
-    failed: list[Exception] = []
 
     def write(number: int) -> None:
-        try:
-            mine = Table.open(None, tmp_path / "t")
-            for turn in range(3):
-                mine.upsert(rows(f"{number}.{turn}"), retries=50)
-        except Exception as error:
-            failed.append(error)
+        mine = Table.open(None, tmp_path / "t")
+        for turn in range(3):
+            mine.upsert(rows(f"{number}.{turn}"), retries=50)
 
-    threads = [threading.Thread(target=write, args=(number,)) for number in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert failed == []
+    in_threads(3, write)
     assert keys(table) == sorted(f"{number}.{turn}" for number in range(3) for turn in range(3))

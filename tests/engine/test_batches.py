@@ -8,7 +8,6 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine.data.jobs import InProcessJobs
-from nbcc.engine.data.tasks import WriteTask, WrittenFile
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import load
@@ -21,6 +20,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
 from nbcc.simulator.lockstep.systems.registry import factory
+from tests.builders.meanwhile import before_next
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 SENT_AGAIN = specs.world("sent_again")
@@ -119,14 +119,8 @@ def test_two_attempts_at_once_the_second_takes_its_own_back(
     table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The batch is sent again while its first attempt writes."""
-    write = InProcessJobs.write
-
-    def slow(jobs: InProcessJobs, rows_: pa.Table, task: WriteTask) -> list[WrittenFile]:
-        monkeypatch.setattr(InProcessJobs, "write", write)
-        Table.open(None, tmp_path / "t").upsert(rows_, batch_id="orders/7")
-        return write(jobs, rows_, task)
-
-    monkeypatch.setattr(InProcessJobs, "write", slow)
+    other = Table.open(None, tmp_path / "t")
+    before_next(monkeypatch, InProcessJobs, "write", lambda: other.upsert(rows("a"), batch_id="orders/7"))
     answered = table.upsert(rows("a"), batch_id="orders/7")
     done = table.timeline()
     assert [(instant.state, instant.requested) for instant in done] == [("completed", answered.requested)]
@@ -135,14 +129,8 @@ def test_two_attempts_at_once_the_second_takes_its_own_back(
 
 def test_two_attempts_at_once_with_other_rows(table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The slower attempt takes its own back, and says that its rows are not written."""
-    write = InProcessJobs.write
-
-    def slow(jobs: InProcessJobs, rows_: pa.Table, task: WriteTask) -> list[WrittenFile]:
-        monkeypatch.setattr(InProcessJobs, "write", write)
-        Table.open(None, tmp_path / "t").upsert(rows("b"), batch_id="orders/7")
-        return write(jobs, rows_, task)
-
-    monkeypatch.setattr(InProcessJobs, "write", slow)
+    other = Table.open(None, tmp_path / "t")
+    before_next(monkeypatch, InProcessJobs, "write", lambda: other.upsert(rows("b"), batch_id="orders/7"))
     with pytest.raises(Conflict, match="has committed other rows under this id"):
         table.upsert(rows("a"), batch_id="orders/7")
     assert [instant.state for instant in table.timeline()] == ["completed"]

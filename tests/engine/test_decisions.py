@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -37,6 +36,7 @@ from nbcc.simulator.lockstep.control.footprints import Access
 from nbcc.simulator.lockstep.control.harness import Handle, Harness
 from nbcc.simulator.lockstep.s3.server import Bucket
 from nbcc.simulator.lockstep.systems.rows import table_config
+from tests.builders.meanwhile import before_next
 
 from .free_tables import NoLock
 
@@ -269,17 +269,10 @@ def test_who_does_not_get_the_lock_leaves_a_write_that_can_be_rolled_back(
     table = made(tmp_path / "t", **options)
     heartbeats = StoredHeartbeats(table.context.storage, interval=0.01, misses=1)
     slow = Table(replace(table.context, own_heartbeats=heartbeats), table.config)
-    write = InProcessJobs.write
-
-    def while_another_takes_the_lock(jobs: InProcessJobs, *given: Any) -> Any:
-        table.context.lock.acquire()
-        return write(jobs, *given)
-
-    monkeypatch.setattr(InProcessJobs, "write", while_another_takes_the_lock)
+    before_next(monkeypatch, InProcessJobs, "write", table.context.lock.acquire)
     with pytest.raises(LockTimeout, match="another thread has held its lock"):
         slow.upsert(rows("a"))
     table.context.lock.release()
-    monkeypatch.undo()
 
     [pending] = table.timeline()
     assert pending.state == "inflight"

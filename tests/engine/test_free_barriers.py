@@ -11,12 +11,12 @@ import pytest
 
 from nbcc.engine.actions import alter_schema
 from nbcc.engine.config.schemas import schema_versions
-from nbcc.engine.context import Context
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.definition.load import load_properties
 from nbcc.engine.errors import Conflict
 from nbcc.engine.table import Table
 from nbcc.engine.writes.unlocked_request import request_without_lock
+from tests.builders.meanwhile import before_next
 
 from .free_tables import SCHEMA, Dies, Hooked, assert_decided_once, dies, eager, keys, made, rows, through
 
@@ -26,25 +26,13 @@ def table(tmp_path: Path) -> Table:
     return made(tmp_path / "t")
 
 
-def while_writing(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[], object]) -> None:
-    """Run `meanwhile` before the next write puts its data files."""
-    write = InProcessJobs.write
-
-    def late(jobs: InProcessJobs, *given: Any) -> Any:
-        monkeypatch.setattr(InProcessJobs, "write", write)
-        meanwhile()
-        return write(jobs, *given)
-
-    monkeypatch.setattr(InProcessJobs, "write", late)
-
-
 def test_an_overwrite_replaces_exactly_what_was_committed_before_its_time(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A write that commits after the request of the overwrite stays, also if it was requested before."""
     table.upsert(rows("old"))
     pending, _ = request_without_lock(table.context, "deltacommit")
-    while_writing(monkeypatch, lambda: table.upsert(rows("later")))
+    before_next(monkeypatch, InProcessJobs, "write", lambda: table.upsert(rows("later")))
     done = table.insert_overwrite(rows("new"))
     assert pending < done.requested
     assert keys(table) == ["later", "new"]
@@ -93,7 +81,7 @@ def test_an_overwrite_is_refused_while_a_compaction_is_pending(table: Table) -> 
 def test_a_failed_overwrite_leaves_no_plan(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its plan is the last entry of the log, and would be published again if it stayed the last one."""
     table.upsert(rows("a"))
-    while_writing(monkeypatch, lambda: 1 / 0)
+    before_next(monkeypatch, InProcessJobs, "write", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         table.insert_overwrite(rows("new"))
     table.upsert(rows("b"))
@@ -126,7 +114,7 @@ def test_a_bulk_insert_puts_base_files_at_a_reserved_time(table: Table, monkeypa
 def test_a_bulk_insert_does_not_hide_what_completes_meanwhile(
     other: Callable[[Table], object], table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    while_writing(monkeypatch, lambda: other(table))
+    before_next(monkeypatch, InProcessJobs, "write", lambda: other(table))
     with pytest.raises(Conflict, match="has written bucket 0"):
         table.bulk_insert(rows("mine"))
     assert keys(table) == ["x"]
@@ -178,14 +166,8 @@ def test_a_writer_that_is_stopped_at_any_call(name: str, ends: bool, tmp_path: P
 def test_columns_are_changed_without_a_lock(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process changes them between the read and the replacement of the properties: both changes are kept."""
     table.upsert(rows("a"))
-    since, more, most = alter_schema.tick, pa.field("more", pa.string()), pa.field("most", pa.string())
-
-    def meanwhile(context: Context) -> str:
-        monkeypatch.setattr(alter_schema, "tick", since)
-        table.alter_schema(pa.schema([*SCHEMA, most]))
-        return since(context)
-
-    monkeypatch.setattr(alter_schema, "tick", meanwhile)
+    more, most = pa.field("more", pa.string()), pa.field("most", pa.string())
+    before_next(monkeypatch, alter_schema, "tick", lambda: table.alter_schema(pa.schema([*SCHEMA, most])))
     table.alter_schema(pa.schema([*SCHEMA, more]))
     versions = schema_versions(load_properties(table.context.storage))
     assert [version.schema.names[2:] for version in versions] == [[], ["most"], ["more"]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from nbcc.engine.definition.load import PROPERTIES
 from nbcc.engine.errors import Conflict, Unsupported
 from nbcc.engine.storage import Storage
 from nbcc.engine.table import Table
-from nbcc.engine.timeline import Instant, encode_plan, encode_rollback_plan
+from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.announcements import Announced, Announcement, announced_instants, put_announcement
 from nbcc.engine.timeline.decisions import LogEntry, last_entry, rival_of
 from nbcc.engine.writes import announced, deciding
@@ -25,6 +24,7 @@ from nbcc.engine.writes.data_write import write
 from nbcc.engine.writes.deciding import create_entry, decide_announced
 from nbcc.engine.writes.unlocked_request import request_without_lock
 from nbcc.simulator.lockstep.s3.server import Bucket
+from tests.builders.meanwhile import before_next
 
 from .free_tables import (
     SCHEMA,
@@ -76,16 +76,13 @@ def test_a_refused_writer_ends_and_decides_nothing_for_others(
     table = made(tmp_path / "t", mode="OPTIMISTIC_CONCURRENCY_CONTROL")
     table.upsert(rows("a"))
     dead, _ = request_without_lock(table.context, "deltacommit")
-    announces = announced._announce
 
-    def late(*given: Any) -> bool:
-        monkeypatch.setattr(announced, "_announce", announces)
+    def faster() -> None:
         table.upsert(rows("faster"))
         put_announcement(table.context.storage, Announcement(Announced(dead, "deltacommit"), _empty_commit(table)))
         monkeypatch.setattr(deciding, "create_entry", lambda *_: pytest.fail("it creates an entry"))
-        return announces(*given)
 
-    monkeypatch.setattr(announced, "_announce", late)
+    before_next(monkeypatch, announced, "_announce", faster)
     with pytest.raises(Conflict, match="has written bucket 0"):
         table.upsert(rows("slower"))
     monkeypatch.undo()
@@ -127,16 +124,14 @@ def test_services_need_no_lock(table: Table) -> None:
 def test_a_plan_takes_exactly_what_completed_before_its_time(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """A write that commits after the entry from which the plan is made belongs to the new slice."""
     table.upsert(rows("a", ts=1))
-    encode, tail = encode_plan, last_entry(table.context.storage)
+    tail = last_entry(table.context.storage)
     assert tail is not None
 
-    def meanwhile(plan: Any) -> bytes:
-        monkeypatch.setattr(schedule_compaction, "encode_plan", encode)
+    def meanwhile() -> None:
         table.upsert(rows("a", ts=2))
         table.upsert(rows("b"))
-        return encode(plan)
 
-    monkeypatch.setattr(schedule_compaction, "encode_plan", meanwhile)
+    before_next(monkeypatch, schedule_compaction, "encode_plan", meanwhile)
     plan = table.schedule_compaction()
     assert plan is not None
     assert plan.requested == tail.plan_time("compaction"), "the log reserved it; a clock's time might be in use"
@@ -152,13 +147,10 @@ def test_of_two_plans_from_one_entry_one_is_put(table: Table, monkeypatch: pytes
     """A compaction is planned while another actor plans a log compaction of the same logs."""
     for ts in range(2):
         table.upsert(rows("a", ts=ts))
-    encode, planned = encode_plan, list[Instant | None]()
-
-    def meanwhile(plan: Any) -> bytes:
-        planned.append(table.schedule_log_compaction())
-        return encode(plan)
-
-    monkeypatch.setattr(schedule_compaction, "encode_plan", meanwhile)
+    planned = list[Instant | None]()
+    before_next(
+        monkeypatch, schedule_compaction, "encode_plan", lambda: planned.append(table.schedule_log_compaction())
+    )
     assert table.schedule_compaction() is None
     assert planned[0] is not None
     assert [instant.action for instant in table.timeline() if not instant.completed] == ["logcompaction"]
@@ -170,18 +162,16 @@ def test_of_two_plans_from_one_entry_one_is_put(table: Table, monkeypatch: pytes
 def test_a_write_that_is_announced_in_time_is_not_rolled_back(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its announcement arrives after the rollback was planned, and before an entry decides either: it is committed."""
     other = eager(table)
-    encode = encode_rollback_plan
 
-    def announces(*given: Any) -> bytes:
+    def announces() -> None:
         [pending] = [instant for instant in table.timeline() if not instant.completed]
         assert put_announcement(
             table.context.storage, Announcement(Announced(pending.requested, "deltacommit"), _empty_commit(table))
         )
-        return encode(*given)
 
     table.upsert(rows("a"))
     dead, _ = request_without_lock(table.context, "deltacommit")
-    monkeypatch.setattr(schedule_rollback, "encode_rollback_plan", announces)
+    before_next(monkeypatch, schedule_rollback, "encode_rollback_plan", announces)
     assert other.schedule_rollback() is None
     assert {instant.requested for instant in table.timeline() if instant.completed} >= {dead}
     assert announced_instants(table.context.storage) == []

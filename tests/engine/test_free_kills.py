@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,6 +12,7 @@ from nbcc.engine.timeline.decisions import FOLDER as DECISIONS
 from nbcc.engine.timeline.decisions import last_entry
 from nbcc.engine.writes import deciding
 from nbcc.engine.writes.decision_log import cut
+from tests.builders.meanwhile import before_next
 
 from .free_tables import (
     Dies,
@@ -99,25 +99,27 @@ def test_lost_answers_of_puts_are_recognised(table: Table) -> None:
     assert_decided_once(table)
 
 
+def keep_newest_entry(table: Table) -> None:
+    """Cut the log behind its newest entry, and delete the others."""
+    storage = table.context.storage
+    cut(table.context, last_entry(storage))
+    for old in storage.list(DECISIONS)[:-1]:
+        storage.delete(old.path)
+
+
 @pytest.mark.parametrize("step", ["rival_of", "is_cut"])
 def test_a_frozen_author_that_creates_a_deleted_number_again_decides_nothing_by_it(
     step: str, table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its machine stalls before or after its create; meanwhile others commit, and the log is cut behind them."""
     table.upsert(rows("a"))
-    original = getattr(deciding, step)
 
-    def stalls(*given: Any) -> Any:
-        monkeypatch.setattr(deciding, step, original)
+    def meanwhile() -> None:
         for key in ("b", "c", "d"):
             table.upsert(rows(key))
-        storage = table.context.storage
-        cut(table.context, last_entry(storage))
-        for old in storage.list(DECISIONS)[:-1]:
-            storage.delete(old.path)
-        return original(*given)
+        keep_newest_entry(table)
 
-    monkeypatch.setattr(deciding, step, stalls)
+    before_next(monkeypatch, deciding, step, meanwhile)
     through(table, Hooked(table.context.storage)).upsert(rows("frozen"))
     table.upsert(rows("e"))
     assert keys(table) == ["a", "b", "c", "d", "e", "frozen"]
@@ -131,24 +133,17 @@ def test_a_frozen_author_does_not_believe_the_void_entry_of_another(
 ) -> None:
     """Two machines stall before their creates of one number, which is deleted meanwhile. The first create succeeds."""
     table.upsert(rows("a"))
-    original = deciding.rival_of
 
-    def second(*given: Any) -> Any:
-        monkeypatch.setattr(deciding, "rival_of", original)
+    def others() -> None:
         for _ in range(3):
             deciding.decide_announced(table.context, ticks=True)
-        storage = table.context.storage
-        cut(table.context, last_entry(storage))
-        for old in storage.list(DECISIONS)[:-1]:
-            storage.delete(old.path)
-        return original(*given)
+        keep_newest_entry(table)
 
-    def first(*given: Any) -> Any:
-        monkeypatch.setattr(deciding, "rival_of", second)
+    def second() -> None:
+        before_next(monkeypatch, deciding, "rival_of", others)
         through(table, Hooked(table.context.storage)).upsert(rows("second"), batch_id="2")
-        return original(*given)
 
-    monkeypatch.setattr(deciding, "rival_of", first)
+    before_next(monkeypatch, deciding, "rival_of", second)
     done = through(table, Hooked(table.context.storage)).upsert(rows("first"), batch_id="1")
     assert done in table.timeline()
     requested = [instant.requested for instant in table.timeline()]

@@ -18,6 +18,7 @@ from nbcc.engine.timeline.announcements import announced_instants
 from nbcc.engine.timeline.restores import RestorePlan
 from nbcc.engine.writes import deciding
 from nbcc.simulator.audit.validate import validate
+from tests.builders.meanwhile import before_next
 
 from .free_tables import Dies, Hooked, dies, keys, made, rows, through
 
@@ -127,16 +128,13 @@ def test_an_instant_that_a_stalled_author_puts_again_is_not_believed(
 ) -> None:
     """Its author has created the entry; another writer publishes it, and a restore undoes it, before its own put."""
     table.savepoint()
-    publish = deciding.publish_entry
 
-    def late(*given: object) -> None:
-        monkeypatch.setattr(deciding, "publish_entry", publish)
+    def meanwhile() -> None:
         table.upsert(rows("other"))
         assert keys(table) == ["late", "other", "saved"]
         table.restore()
-        publish(*given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(deciding, "publish_entry", late)
+    before_next(monkeypatch, deciding, "publish_entry", meanwhile)
     table.upsert(rows("late"))
     assert keys(table) == ["saved"]
     table.upsert(rows("after"))

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from nbcc.engine.context import Context
-from nbcc.engine.storage import Storage
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import Instant
-from nbcc.engine.timeline.announcements import Announcement, announced_instants
+from nbcc.engine.timeline.announcements import announced_instants
 from nbcc.engine.writes import announced
 from nbcc.engine.writes.commits import write_commit
 from nbcc.engine.writes.data_write import publish
 from nbcc.engine.writes.idempotency import Repeated
 from nbcc.engine.writes.shared_request import ELECTED, forget_elected, shared_request
+from tests.builders.meanwhile import before_next
 
 from .free_tables import Hooked, assert_decided_once, eager, keys, made, rows, through
 
@@ -34,16 +34,13 @@ def test_a_slow_runner_returns_what_a_faster_one_has_completed(
     """The faster one has removed the files of the slow one, whose announcement finds its name free again."""
     table.upsert(rows("a"))
     plan = table.schedule_compaction()
-    forget, others = announced.forget_markers, announced.files_of_other_attempts
 
-    def late(*given: Any) -> list[str]:
-        monkeypatch.setattr(announced, "files_of_other_attempts", others)
-        monkeypatch.setattr(announced, "forget_markers", lambda *_: None)  # as if the runner had died before
-        table.run_compaction(plan)
-        monkeypatch.setattr(announced, "forget_markers", forget)
-        return others(*given)
+    def faster() -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(announced, "forget_markers", lambda *_: None)  # as if the runner had died before
+            table.run_compaction(plan)
 
-    monkeypatch.setattr(announced, "files_of_other_attempts", late)
+    before_next(monkeypatch, announced, "files_of_other_attempts", faster)
     through(table, Hooked(table.context.storage)).run_compaction(plan)
     table.upsert(rows("b"))
     assert keys(table) == ["a", "b"]
@@ -58,14 +55,8 @@ def test_a_slow_runner_that_announces_too_late_is_not_decided_again(
     """
     table.upsert(rows("a"))
     plan = table.schedule_compaction()
-    put, faster = announced.put_announcement, list[Instant | None]()
-
-    def late(storage: Storage, own: Announcement) -> bool:
-        monkeypatch.setattr(announced, "put_announcement", put)
-        faster.append(table.run_compaction(plan))
-        return put(storage, own)
-
-    monkeypatch.setattr(announced, "put_announcement", late)
+    faster = list[Instant | None]()
+    before_next(monkeypatch, announced, "put_announcement", lambda: faster.append(table.run_compaction(plan)))
     assert [through(table, Hooked(table.context.storage)).run_compaction(plan)] == faster
     for key in ("b", "c"):
         table.upsert(rows(key))

@@ -24,6 +24,7 @@ from nbcc.engine.timeline.cuts import CUTS, is_cut, put_cut
 from nbcc.engine.writes import decision_log
 from nbcc.simulator.lockstep.s3.faults import Fault, Meeting
 from nbcc.simulator.lockstep.s3.server import Bucket
+from tests.builders.meanwhile import before_next
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"
@@ -261,15 +262,13 @@ def test_a_frozen_writer_neither_takes_a_deleted_number_nor_undoes_what_it_decid
     table.upsert(rows("a"))
     frozen = Table.open(None, URL, bucket.options)
     frozen = Table(replace(frozen.context, lock=InProcessLock("lost", 1.0)), frozen.config)
-    now, step = time.time(), getattr(decision_log, paused)
+    now = time.time()
 
-    def pauses(*given: Any) -> Any:
-        monkeypatch.setattr(decision_log, paused, step)
+    def pauses() -> None:
         _cut(bucket, table)
         monkeypatch.setattr(time, "time", lambda: now)
-        return step(*given)
 
-    monkeypatch.setattr(decision_log, paused, pauses)
+    before_next(monkeypatch, decision_log, paused, pauses)
     frozen.upsert(rows("frozen"))
     monkeypatch.undo()
     table.upsert(rows("c"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pickle
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from nbcc.engine.errors import BadInput, Cleaned, Conflict, NbccError, NotATable
 from nbcc.engine.lock import InProcessLock, held
 from nbcc.engine.rules import HUDI, NBCC, Rules
 from nbcc.engine.storage import NotFound, Storage, open_storage
+from tests.builders.threads import in_threads
 
 
 @pytest.fixture(params=["file", "memory"])
@@ -34,14 +34,7 @@ def test_put_if_absent_creates_once(storage: Storage) -> None:
 
 def test_only_one_of_many_creates(storage: Storage) -> None:
     won: list[int] = []
-    threads = [
-        threading.Thread(target=lambda n=n: won.append(n) if storage.put_if_absent("x", bytes([n])) else None)
-        for n in range(8)
-    ]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
+    in_threads(8, lambda number: won.append(number) if storage.put_if_absent("x", bytes([number])) else None)
     assert len(won) == 1
     assert storage.get("x") == bytes(won)
 

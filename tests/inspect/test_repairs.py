@@ -27,7 +27,6 @@ def diagnostics_of(storage: Storage, rule: str) -> list[Diagnostic]:
 
 
 def repair(storage: Storage, rule: str, folder: Path) -> None:
-    """Follow the remedies in the diagnostics of a rule, first dry."""
     for remedy in dict.fromkeys(diagnostic.remedy for diagnostic in diagnostics_of(storage, rule)):
         assert "nbcc table {table} " in remedy
         words = remedy.partition("nbcc ")[2].format(table=folder).split()

@@ -18,7 +18,6 @@ BUNDLES = ("1.0.2", "1.1.1", NEWEST)
 
 
 def by_bundle(version: str) -> Reader:
-    """A reader of snapshots by this version of Apache Hudi on Spark."""
     process: PeerProcess = peer("hudi", None if version == NEWEST else version)
 
     def read(folder: Path) -> Rows:

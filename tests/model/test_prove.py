@@ -162,7 +162,6 @@ class PlansWithoutLock(core.Core):
 
 
 def changed(name: str, **parts: Callable[..., Any]) -> ProvedSystem:
-    """The core with one action changed."""
     system = CORE.system()
     assert name in {action.name for action in system.actions}
     return replace(system, actions=tuple(replace(a, **parts) if a.name == name else a for a in system.actions))

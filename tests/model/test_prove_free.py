@@ -21,7 +21,6 @@ SYSTEM = FreeCommits(FreeOptions()).system()
 
 
 def changed(name: str, **parts: Callable[..., Any]) -> ProvedSystem:
-    """The relation with one action changed."""
     assert name in {action.name for action in SYSTEM.actions}
     return replace(SYSTEM, actions=tuple(replace(a, **parts) if a.name == name else a for a in SYSTEM.actions))
 

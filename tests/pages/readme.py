@@ -57,7 +57,6 @@ def files(page: Path) -> dict[str, str]:
 
 
 def programs(page: Path) -> list[str]:
-    """The Python blocks of the page."""
     return [block["body"] for block in BLOCK.finditer(page.read_text("utf-8")) if block["language"] == "python"]
 
 

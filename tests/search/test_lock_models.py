@@ -18,7 +18,6 @@ WORKERS = 1 if os.environ.get("PYTEST_XDIST_WORKER") else (os.cpu_count() or 1)
 
 
 def label(row: LockVerdicts) -> str:
-    """The name of a row in the name of its test."""
     return f"{row.name}-{row.lock}-{row.depth}"
 
 

@@ -39,8 +39,6 @@ def alive(system: ProvedSystem) -> ProvedSystem:
 
 
 def within(world: Instance, crashes: int) -> Instance:
-    """The world with a limit on crashes."""
-
     def few(s: Any) -> bool:
         dead = (
             [s.dead_writer(w) for w in world.elements[WRITE]],
@@ -186,7 +184,6 @@ def test_the_relation_reaches_as_many_states_where_actors_die() -> None:
 
 
 def changed(name: str, system: ProvedSystem = CORE, **parts: Callable[..., Any]) -> ProvedSystem:
-    """The system with one action changed."""
     assert name in {action.name for action in system.actions}
     return replace(system, actions=tuple(replace(a, **parts) if a.name == name else a for a in system.actions))
 

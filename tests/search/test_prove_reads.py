@@ -145,8 +145,6 @@ def test_more_states_and_options_show_no_other_gap_of_a_claim(name: str) -> None
 
 
 class ReadsMayMiss(core.Core):
-    """A read contains only completed logs, and may miss some."""
-
     def snap(self, s: Any) -> Term:
         t = any_time(s)
         return s.every(PLAN, LOG, lambda q, log: implies(

@@ -77,7 +77,6 @@ class Recorded:
         create_table(self._context(Recorder()), config)
 
     def actor(self) -> tuple[Recorder, Table]:
-        """Open the table as another actor."""
         recorder = Recorder()
         table = open_table(self._context(recorder))
         table.context = replace(table.context, rules=self._rules)

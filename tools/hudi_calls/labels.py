@@ -70,7 +70,6 @@ WRITES = {"log": WRITER_WRITES_LOG, "base": COMPACTOR_WRITES_BASE}
 
 
 def action(operation: str, change: str) -> str:
-    """Return the action of the model for a change of an operation."""
     verb, _, name = change.partition(" ")
     if verb == "put" and name in WRITES:
         return WRITES[name]

@@ -96,7 +96,6 @@ def fingerprint_of(histories: Iterable[str]) -> str:
 
 
 def history(tables: Tables, seed: int) -> tuple[Played, str]:
-    """Play and judge the history of a seed."""
     choose = numbers.Random(seed).randrange
     cast, faults = draw_cast(choose)
     schedule = SCHEDULES[choose(len(SCHEDULES))]()
@@ -160,7 +159,6 @@ def save(path: Path, played: Played, wrong: str) -> Path:
 
 
 def load(path: Path) -> tuple[Cast, tuple[Step, ...]]:
-    """Return the cast and the steps of a run."""
     given = json.loads(path.read_text("utf-8"))
     actors = {actor: (method, arguments) for actor, (method, arguments) in given["actors"].items()}
     steps = tuple(Step(actor, action) for actor, action, count in given["steps"] for _ in range(count))

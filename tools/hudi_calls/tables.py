@@ -124,10 +124,8 @@ class Tables:
             os.utime(beat, (LONG_AGO, LONG_AGO))
 
     def snapshot(self, path: Path) -> dict[str, str]:
-        """Return the rows of a snapshot that Hudi reads: key and value."""
         return {key: value for key, _, value, _ in self.hudi.ask("read", str(path), kind="snapshot")}
 
 
 def kinds(calls: list[str]) -> dict[str, int]:
-    """Count calls by kind."""
     return dict(sorted(Counter(call.split()[0] for call in calls).items()))

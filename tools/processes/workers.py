@@ -118,7 +118,6 @@ def roll_back(table: Table, name: str, note: Notes) -> None:
 
 
 def rows_of(batch: str, size: int, ordering: int) -> pa.Table:
-    """Return a batch as an Arrow table."""
     keys = [*(key_of(batch, key) for key in range(size)), HOT]
     columns: dict[str, Any] = {"id": keys, "ts": [ordering] * len(keys), "batch": [batch] * len(keys)}
     return pa.table(columns, schema=SCHEMA)

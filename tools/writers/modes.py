@@ -4,5 +4,4 @@ from __future__ import annotations
 
 
 def mode_name(decision: str, publication: str, requests: str) -> str:
-    """Return the name of a mode."""
     return ", ".join(each for each in (decision, publication, requests) if each != "ascending")

@@ -157,7 +157,6 @@ def remove_instant(own: Archiver, removed: Times, *, instants: tuple[int, ...]) 
 
 
 def with_archived(archive: Times, instants: tuple[int, ...]) -> Times:
-    """Return the archive with further instants."""
     return archive | set(instants)
 
 

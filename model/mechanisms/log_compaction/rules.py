@@ -75,7 +75,6 @@ class LogPlans(NamedTuple):
 
 
 def with_log_plans(table: Table, published: Iterable[Any], plans: tuple[Plan, ...]) -> Table:
-    """Attach the plans of log compactions to a table."""
     if not plans:
         return table
     completed = {entry.requested: entry.completed for entry in published if isinstance(entry, LogCompaction)}

@@ -146,7 +146,6 @@ def write_again(own: Writer) -> Changes:
 
 
 def compact_index(composition: Composition, me: str) -> None:
-    """Add the transitions of one index compactor."""
     composition.add(
         transition("index_compactor_schedules_plan", me, at="idle", to=PLANNED, effect=plan_index,
                    guards=(LOCK_IS_FREE, COMPACTION_LEFT, NONE_PENDING, LOCATION_TO_COMPACT),

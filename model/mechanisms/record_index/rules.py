@@ -131,7 +131,6 @@ def own_file_groups(table: Table, time: float) -> tuple[int, ...]:
 
 
 def has_new_keys(table: Table, group: int) -> bool:
-    """True if `group` stands for the new keys, and a write of the table has records of them."""
     return any(write.marks and location_of(write).keys == group for write in table.writes)
 
 

@@ -98,13 +98,11 @@ def compose(composition: Composition) -> None:
 
 
 def claims_time(me: str) -> Transition:
-    """Return the transition by which a writer claims the time that it has read."""
     return transition("writer_claims_time", me, guards=(~TIME_IS_CLAIMED,), effect=claim,
                       changes=("own", "request_claims"))  # fmt: skip
 
 
 def without_lock(each: Transition) -> Transition:
-    """Return the transition without the condition that the lock is free."""
     return replace(each, guards=tuple(guard for guard in each.guards if guard != LOCK_IS_FREE))
 
 

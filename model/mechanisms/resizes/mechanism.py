@@ -84,7 +84,6 @@ def resizes_planned(plans: Plans, published: Published) -> tuple[tuple[int, bool
 
 
 def add_resizer(composition: Composition, me: str) -> None:
-    """Add the transitions of one resizer."""
     composition.add(
         transition("resizer_schedules_resize", me, at="idle", to=PLANNED, arguments=other_bucket_counts,
                    guards=(LOCK_IS_FREE, RESIZE_LEFT, NO_RESIZE_PENDING), effect=plan_resize,

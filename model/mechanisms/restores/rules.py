@@ -61,7 +61,6 @@ class Restore(NamedTuple):
 
 
 def is_undone(restores: tuple[Restore, ...], requested: int) -> bool:
-    """True if a restore has undone the instant requested at `requested`."""
     return any(requested in each.undone for each in restores)
 
 

@@ -11,8 +11,6 @@ from .calls import Call
 
 
 class MemoryStorage(Listable):
-    """An in-memory store with the objects of one table."""
-
     url = "memory://table"
 
     def __init__(self) -> None:
@@ -41,12 +39,10 @@ class MemoryStorage(Listable):
         return self.objects[path]
 
     def list(self, prefix: str) -> list[Entry]:
-        """Return all objects below the prefix, sorted by path."""
         folder = confined_folder(prefix) + "/" if prefix else ""
         return [Entry(path, len(data)) for path, data in sorted(self.objects.items()) if path.startswith(folder)]
 
     def delete(self, path: str) -> None:
-        """Delete the object if it exists."""
         if (data := self.objects.pop(confined(path), None)) is not None:
             self.deleted[path] = Entry(path, len(data))
             self.changes += 1

@@ -52,7 +52,6 @@ class Seed:
 
 
 def check_seed(seed: Seed) -> CheckReport:
-    """Run the check of one seed in this process."""
     return run(seed.options(), examples=seed.examples, seed=seed.seed, seconds=seed.seconds)
 
 
@@ -75,5 +74,4 @@ def across_cluster(spark: Any) -> Across:
 
 
 def check_seeds(seeds: Sequence[Seed], across: Across) -> Iterator[tuple[Seed, CheckReport]]:
-    """Yield each seed with the report of its check, in the given order."""
     yield from across(check_seed, seeds)

@@ -58,7 +58,6 @@ class Fault:
     pattern: bool = False
 
     def is_for(self, request: Request) -> bool:
-        """Return True if the fault applies to a request."""
         found = re.search(self.end, request.key) is not None if self.pattern else request.key.endswith(self.end)
         return found and self.times > 0 and self.method == request.method
 

@@ -167,8 +167,6 @@ class HudiSystem:
 
 
 class HudiOperation:
-    """One operation of an actor, executed step by step by a Hudi client."""
-
     def __init__(self, system: HudiSystem, actor: str, rows: list[list[Any]], instant: str | None) -> None:
         self._system = system
         self._actor = actor

@@ -19,8 +19,6 @@ os.environ.setdefault("RUST_BACKTRACE", "0")  # otherwise a panic prints a long 
 
 
 class HudiRs:
-    """Reads a table in a folder with hudi-rs."""
-
     name = "hudi-rs"
 
     def __init__(self, folder: Path, ticks: Mapping[str, int] | None = None) -> None:

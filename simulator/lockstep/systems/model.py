@@ -53,8 +53,6 @@ class ModelSystem:
 
 
 class ModelOperation:
-    """One operation of an actor in the model, executed one step at a time."""
-
     def __init__(self, system: ModelSystem, actor: str, batch: Batch | None) -> None:
         self._system, self._actor, self._batch = system, actor, batch
 

@@ -227,7 +227,6 @@ class _AnnouncingOperation(AnnouncingOperation, _Operation):
 
 
 def s3_system(world: World, protocol: Protocol, choose: Choose = one_in_some) -> S3System:
-    """Return the system for a protocol."""
     system = AnnouncingS3System if protocol[DecisionLog].decision in TOGETHER else S3System
     return system(world, protocol, choose=choose)
 

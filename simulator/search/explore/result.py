@@ -83,7 +83,6 @@ class Result:
 
     @property
     def verdict(self) -> Verdict:
-        """The worst of the verdicts on all promises."""
         return worst(promise.verdict for promise in self.promises.values())
 
     @property

@@ -118,7 +118,6 @@ def applied(name: str) -> AbstractContextManager[Any]:
 
 
 def try_job(job: Job, **bounds: Any) -> Result:
-    """Run one search job. If the job fails, return UNDETERMINED with the reason."""
     try:
         return job.run(**bounds)
     except Exception as error:  # any error ends this job alone
@@ -126,7 +125,6 @@ def try_job(job: Job, **bounds: Any) -> Result:
 
 
 def failed_search(reason: str | Exception) -> Result:
-    """Return the result of a search that failed: UNDETERMINED, with the reason."""
     sentence = _sentence(reason) if isinstance(reason, Exception) else reason
     verdict = PromiseResult(name=FAILED, verdict=Verdict.UNDETERMINED, because=sentence)
     return Result(distinct=0, generated=0, depth=0, seconds=0, stopped=sentence, promises={FAILED: verdict})

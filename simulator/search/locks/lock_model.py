@@ -97,7 +97,6 @@ class LockModel(TransitionSystem):
         """Return the idle contenders that must not acquire the lock, because the stored lock is not free."""
 
     def contender(self, state: int, name: str) -> Any:
-        """Return the state of one contender."""
         return self.component(state, name)
 
     def judged(self) -> tuple[str, ...]:

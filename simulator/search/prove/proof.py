@@ -86,7 +86,6 @@ class LemmaVerdict:
         return replace(self, runs=search(self.lemmas.search, protocol, self.promises), searched=True)
 
     def open(self) -> Iterator[ObligationResult]:
-        """Return the results of all obligations that are not proved."""
         return (result for result in self.results if result.answer != "PROVED")
 
 

@@ -14,7 +14,6 @@ from .search_bounds import DEPTHS, Depth
 
 
 def locks_path() -> Path:
-    """Return the path of specs/locks.json, the file with the accepted verdicts on locks."""
     return Path(str(files("nbcc") / "specs" / "locks.json"))
 
 
@@ -58,7 +57,6 @@ def _cell(result: PromiseResult) -> dict[str, Any]:
 
 
 def locks_text(data: Mapping[str, Any]) -> str:
-    """Return the content of specs/locks.json: JSON with one line for each row."""
     lines = ",\n".join(f"  {json.dumps(row, ensure_ascii=False)}" for row in data["rows"])
     return f'{{\n "format": {data["format"]},\n "rows": [\n{lines}\n ]\n}}\n'
 

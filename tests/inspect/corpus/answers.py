@@ -46,7 +46,6 @@ def recorded() -> dict[str, dict[str, str]]:
 
 @cache
 def right_rows(table_name: str) -> Rows:
-    """The rows of a healthy table, as hudi-rs returns them."""
     with tempfile.TemporaryDirectory() as folder:
         TABLES[table_name](Path(folder) / "t")
         return by_hudi_rs(Path(folder) / "t")
@@ -91,7 +90,6 @@ def record() -> None:
 
 
 def write(answers: dict[str, Any]) -> None:
-    """Write the record and the page."""
     RECORDED.write_text(json.dumps(answers, indent=1, ensure_ascii=False) + "\n", "utf-8")
     PAGE.write_text(page(), "utf-8")
 

@@ -26,8 +26,6 @@ class Indexing(Options):
 
 
 class Indexes(Limits):
-    """How many indexes there are."""
-
     indexes: int = limit(1, "how many indexes may be planned")
 
 

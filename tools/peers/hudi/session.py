@@ -66,7 +66,6 @@ class Package:
 
 @cache
 def java() -> Any:
-    """Return the package ``java`` of the JVM."""
     return Package(spark()._jvm.java)
 
 
@@ -78,7 +77,6 @@ def org() -> Any:
 
 @cache
 def scala() -> Any:
-    """Return the Java package ``scala``."""
     return Package(spark()._jvm.scala)
 
 

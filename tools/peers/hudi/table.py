@@ -140,7 +140,6 @@ class PeerTable:
             os.utime(beat, (LONG_AGO, LONG_AGO))
 
     def hold(self, actor: str) -> None:
-        """Acquire the table lock for a client."""
         config = (self._clients.get(actor) or Client(self._path, self._options)).hudis.getConfig()
         manager = hudi().client.transaction.lock.LockManager(config, self._meta().getStorage())
         manager.lock()
