@@ -28,6 +28,15 @@ def test_each_action_of_several_calls_is_in_the_boundary(operation: str) -> None
     assert [action for action, count in counts.items() if count > 1 and f"`{action}`" not in BOUNDARY] == []
 
 
+@pytest.mark.parametrize("operation", load()["operations"])
+def test_each_call_of_an_operation_has_had_each_fault(operation: str) -> None:
+    figures = load()["operations"][operation]
+    calls = sum(figures["calls"].values())
+    points = {fault: seen["points"] for fault, seen in figures["faults"].items()}
+    assert points == {"end": calls, "tear": figures["calls"]["put"], "fail": calls}
+    assert sum(figures["stalls"].values()) == calls
+
+
 def test_each_verdict_that_is_explained_names_a_finding() -> None:
     assert {*UNDONE, *(name for _, name, _ in EXPLAINED)} <= {*names()}
     assert explained(Played(Cast("upsert", "non-blocking", {}), (), (), {}, {}, {}), "right") == "right"

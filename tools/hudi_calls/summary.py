@@ -38,7 +38,7 @@ one more write; after a fault in an archive one more archive). Tables with the s
 has one file group and no metadata table.
 """
 STALLED = """
-After a stall the same judges look when both actors have ended.
+After a stall the same judges look when both actors have ended. In all there were {} faults.
 """
 PLAYED = """
 ## Random histories
@@ -47,7 +47,8 @@ One to three writers and up to two services (a compaction, a clean, a rollback, 
 calls. Of each history the table, concurrency mode, actors, schedule and up to two faults (`end`, `fail`, `stall`) are
 drawn. Rows must be the merge of the completed writes. A success must be a completed write, and only a fault or a
 conflict may cause an error. An optimistic writer must not complete if another one has completed since its inflight
-instant. Then the judges of the faults look.
+instant. Then the judges of the faults look. All actors read the clock of one process, so that Hudi waits 1 ms for each
+time that it takes, and not 200 ms for the clocks of others.
 """
 SHRUNK = """
 The first history that shows a finding is shrunk: a random one, a run of a tour, or the run of a test among calls of
@@ -134,7 +135,7 @@ def page(figures: Mapping[str, Any]) -> str:
         table(("operation", "calls", "of them changes", "by kind"), calls),
         ("",),
         table(("operation", "fault", "calls", *titles), faults),
-        (STALLED,),
+        (STALLED.format(fault_count(figures)),),
         table(("operation", "stalls", "answer to the actor, and verdict"), stalls),
         (PLAYED, *played(), SHRUNK, *shrunk(), TOURED, *toured()),
         (MAPPED,),
@@ -142,6 +143,13 @@ def page(figures: Mapping[str, Any]) -> str:
         (READ_BEFORE,),
     )
     return "\n".join((HEAD, *chain.from_iterable(tables)))
+
+
+def fault_count(figures: Mapping[str, Any]) -> int:
+    """Return how many faults there were in all operations."""
+    operations = figures["operations"].values()
+    seen = (fault["points"] for each in operations for fault in each["faults"].values())
+    return sum(seen) + sum(count for each in operations for count in each["stalls"].values())
 
 
 def played() -> Iterator[str]:

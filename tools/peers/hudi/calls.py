@@ -29,9 +29,11 @@ def configuration() -> dict[str, str]:
     classes = tempfile.mkdtemp(prefix="nbcc-calls-")
     jars = Path(pyspark.__file__).parent / "jars"
     subprocess.run(["javac", "-d", classes, "-cp", f"{jars}/*", *map(str, sorted(_SOURCES.glob("*.java")))], check=True)
-    return {"spark.driver.extraClassPath": classes, f"spark.hadoop.{FILE_SYSTEM[0]}": FILE_SYSTEM[1]}
+    return {"spark.driver.extraClassPath": classes, f"spark.hadoop.{FILE_SYSTEM[0]}": FILE_SYSTEM[1], **_INTERPRETED}
 
 
+_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+"""Thousands of reads of three rows: to compile the code of a query takes longer than to interpret it."""
 FILE_SYSTEM = ("fs.file.impl", "nbcc.ControlledFileSystem")
 """The option of Hadoop that selects the file system of local files, and its value."""
 
