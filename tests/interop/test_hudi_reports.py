@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from zipfile import ZipFile
 
 import pytest
@@ -16,7 +17,7 @@ from tests.builders.hudi_calls import END, ONE, Script, scripted
 from tools.hudi_calls.cast import EARLY, FILE_LOCK, STALLS, Cast, writer
 from tools.hudi_calls.labels import named
 from tools.hudi_calls.play import Played, play
-from tools.hudi_calls.tables import NEW, OLD, Tables
+from tools.hudi_calls.tables import NEW, OLD, Tables, row
 from tools.hudi_calls.verdict import RIGHT, UNDONE, explained, judged_recovery, validated, verdict
 from tools.peers.hudi.release import NEWEST
 
@@ -119,6 +120,23 @@ def test_with_early_detection_a_writer_fails_by_markers_that_were_just_removed(t
         played = scripted(tables, path, "upsert", WRITERS, *parts, mode="optimistic, early detection")
         assert [*errors(played)] == ["w2"]
         assert "IOException occurs during checking marker file conflict" in errors(played)["w2"]
+
+
+def test_a_query_by_requested_time_misses_a_write_that_completed_late(tables: Tables) -> None:
+    """The commit time in the rows of Hudi is the requested one: a consumer that remembers the newest one misses w1."""
+    with tables.copy("upsert") as path:
+
+        def ask(step: str, **arguments: object) -> Any:
+            return tables.hudi.ask(step, str(path), **arguments)
+
+        ask("start", actor="w1")
+        ask("data", actor="w1", rows=WRITERS["w1"][1]["rows"])
+        ask("upsert", actor="w2", rows=[row("a2", 3, "by w2")])
+        newest = max(time for *_, time in ask("read", kind="snapshot"))
+        ask("commit", actor="w1")
+        rows = ask("read", kind="snapshot")
+        assert {value for *_, value, _ in rows} == {"by w1", "of w1", "by w2"}
+        assert [each for each in rows if each[-1] > newest] == []
 
 
 class LocksMeanwhile(Script):

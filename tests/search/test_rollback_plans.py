@@ -12,6 +12,7 @@ from nbcc.simulator import specs
 from nbcc.simulator.search.explore import Verdict, explore
 
 from ..builders.reachable import reachable
+from .pins import search, violated
 
 WORLD = specs.world("rollback_planned_twice")
 DIES_TOO = World(actors={"writer": 1, "rollbacker": 2}, writes_per_writer=2, crashes=2, rollbacks=3)
@@ -50,3 +51,13 @@ def test_each_answer_keeps_every_promise(plans: str, world: World) -> None:
     found = explore(model_of(plans, world), reduce=True)
     verdicts = {each.verdict for each in found.promises.values()}
     assert verdicts <= {Verdict.HOLDS, Verdict.NOT_APPLICABLE}
+
+
+def test_a_choice_before_the_lock_breaks_no_other_promise_of_hudi() -> None:
+    """A clean of Hudi chooses before the lock. Its protocol says that it does so under it (specs/boundary.md)."""
+    hudi = specs.protocol("hudi-1.2.0")
+    world = specs.world("failed_writer").replace(actors={"writer": 1, "rollbacker": 1})
+    under, before = (
+        violated(search(Model(world, hudi.replace(rollback_check=check)))) for check in ("under_lock", "before_lock")
+    )
+    assert {"SNAP", "REC"} < under.keys() == before.keys()
