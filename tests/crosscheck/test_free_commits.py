@@ -82,15 +82,18 @@ def test_engine_and_model_agree_on_optimistic_commits_without_a_lock(world: Worl
     agrees(world, OPTIMISTIC, 10)
 
 
-@pytest.mark.parametrize("world", [THREE, READ], ids=["with a crash", "with a reader"])
-def test_engine_and_model_agree_on_commits_that_the_holder_of_the_lock_decides(world: World) -> None:
-    agrees(world, SHARED, 8)
+@pytest.mark.parametrize(
+    ("world", "histories"), [(THREE, 8), (READ, 8), (PLANNED, 8), (ROLLED_BACK, 8), (SERVICES, 15)],
+    ids=["with a crash", "with a reader", "with a compactor", "with a rollbacker", "with both services"],
+)  # fmt: skip
+def test_engine_and_model_agree_on_commits_that_the_holder_of_the_lock_decides(world: World, histories: int) -> None:
+    agrees(world, SHARED, histories)
 
 
 @pytest.mark.parametrize(
     ("world", "protocol"), [(COMPACTED, FREE), (UNDONE, FREE), (RESTORED, FREE), (TWICE, OPTIMISTIC), (THREE, SHARED),
-     (THREE, PARALLEL)],
-    ids=["compaction", "rollback", "restore", "optimistic", "shared", "parallel"],
+     (SERVICES, SHARED), (THREE, PARALLEL)],
+    ids=["compaction", "rollback", "restore", "optimistic", "shared", "services under shared", "parallel"],
 )  # fmt: skip
 @pytest.mark.parametrize("system", ["s3", LOSING], ids=["some requests fail", "every answer to a put is lost"])
 def test_announced_commits_agree_on_an_object_store(world: World, protocol: Protocol, system: str) -> None:
@@ -98,8 +101,6 @@ def test_announced_commits_agree_on_an_object_store(world: World, protocol: Prot
 
 
 def test_what_no_history_plays_is_refused() -> None:
-    with pytest.raises(CannotPlay, match="of a compactor that announces"):
-        factory("engine")(COMPACTED, SHARED, {})
     with pytest.raises(CannotPlay, match="of a cutter that announces"):
         factory("engine")(specs.world("free_cut"), FREE, {})
     with pytest.raises(CannotPlay, match="use --on engine or --on s3"):

@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ...kernel.publication import Publish
-from ...machine.transition import Args, Changes, Guard, subsets
+from ...machine.composition import Composition
+from ...machine.transition import Args, Changes, Guard, Transition, subsets, transition
 from ..restores.rules import Restore
 from .rules import (
     NO_ENTRY,
@@ -137,6 +138,13 @@ def publish_next(
     values = {"published": published, "plans": plans, "rollbacks": rollbacks}
     component = PLANS.get(type(item), "published")
     return {component: (*values[component], item)}
+
+
+def publishes_item(composition: Composition, kind: str, me: str) -> Transition:
+    """Return the transition by which an actor publishes the next item of the last entry that it knows."""
+    puts = tuple(name for name in ("published", "plans", "rollbacks") if name in composition.components)
+    return transition(f"{kind}_publishes_item", me, at=KNOWS_TAIL, guards=(SOME_UNPUBLISHED,), effect=publish_next,
+                      changes=puts)  # fmt: skip
 
 
 def start_listing(own_deciding: Deciding, announced: frozenset[Any], entries: Log, timeline: Timeline) -> Changes:

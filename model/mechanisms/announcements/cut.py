@@ -28,7 +28,6 @@ from .author import (
     KNOWS_TAIL,
     LISTED,
     LISTING,
-    SOME_UNPUBLISHED,
     Deciding,
     announced_later,
     create_entry,
@@ -37,7 +36,7 @@ from .author import (
     last_known,
     learn_tail,
     number_is_taken,
-    publish_next,
+    publishes_item,
     start_listing,
 )
 from .rules import DecidedEntry, next_entry
@@ -138,13 +137,11 @@ def trust(own: Any) -> Changes:
 
 def cuts(composition: Composition, me: str) -> None:
     """Add the steps of a cutter."""
-    puts = tuple(name for name in ("published", "plans", "rollbacks") if name in composition.components)
     first, then = CUT
     composition.add(
         transition("cutter_begins_cut", me, at="idle", to=KNOWS_TAIL, guards=(CUT_LEFT, SOME_ENTRY), effect=learn_tail),
         transition("cutter_learns_tail", me, at=ANNOUNCED, to=KNOWS_TAIL, effect=learn_tail),
-        transition("cutter_publishes_item", me, at=KNOWS_TAIL, guards=(SOME_UNPUBLISHED,), effect=publish_next,
-                   changes=puts),
+        publishes_item(composition, CUTTER.name, me),
         transition("cutter_starts_listing_announced", me, at=KNOWS_TAIL, to=LISTING, effect=start_listing,
                    guards=(ALL_PUBLISHED, ~IS_SUMMARISED)),
         transition("cutter_ends_listing_announced", me, at=LISTING, to=LISTED, arguments=announced_later,

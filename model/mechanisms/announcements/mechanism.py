@@ -1,10 +1,11 @@
 """Commits that actors announce, and that one entry of the decision log decides together.
 
 An actor that has written its files announces its instant. Under `decision = free` no actor takes a lock: each actor
-creates the next entry of the log, if another actor does not create it first. Under `decision = shared` the holder of
-the lock creates the next entry. In both cases the entry decides every announcement that its author listed. The items of
-an entry are published in ascending order, by its author or by any actor that comes later, before the next entry is
-created. If an actor dies after its announcement, another actor decides and publishes its instant.
+creates the next entry of the log, if another actor does not create it first. Under `decision = shared` only writers
+announce (`locked`), and the holder of the lock creates the next entry. In both cases the entry decides every
+announcement that its author listed. The items of an entry are published in ascending order, by its author or by any
+actor that comes later, before the next entry is created. If an actor dies after its announcement, another actor decides
+and publishes its instant.
 """
 
 from __future__ import annotations
@@ -46,7 +47,6 @@ from .author import (
     LISTING,
     OPEN,
     REFUSED,
-    SOME_UNPUBLISHED,
     Deciding,
     announce_instant,
     announced_later,
@@ -57,10 +57,11 @@ from .author import (
     learn_tail,
     number_is_taken,
     on_timeline,
-    publish_next,
+    publishes_item,
     start_listing,
 )
 from .cut import CUTTER, Cuts, cut_actions, cut_log
+from .locked import HOLDS, commit_alone, commits_alone, plan_alone, refuse_writer
 from .optimistic import optimistic_writers
 from .restoring import publication_of_savepoints, savepoints_and_restores
 from .services import even_time, finds_decided, finds_refused, plan_compactions, plan_rollbacks
@@ -76,7 +77,6 @@ LIMITS: tuple[type[Limits], ...] = (Crashes, Cuts, Failures, RestoreLimits, Save
 OPTIONS: tuple[type[Options], ...] = (Clocks, Completion, Fencing, LockWait, PlanCheck, Rollbacks)
 """The options that must have their defaults if commits are announced, because they change how an actor uses the lock.
 """
-HOLDS = "holds the lock"
 
 
 def compose(composition: Composition) -> None:
@@ -91,16 +91,22 @@ def compose(composition: Composition) -> None:
         composition.add_field(kind, "deciding", Deciding())
     Selection(composition, tuple(composition.transitions)).replace(without_lock)
     for each in composition.facts(Publication).values():
+        if commits_alone(composition, each.kind):
+            commit_alone(composition, each)
+            continue
         announces(composition, each)
         decides(composition, each)
     for me in composition.actors_of(SAVEPOINTER):
         decides(composition, publication_of_savepoints(me))
     savepoints_and_restores(composition)
     optimistic_writers(composition)
-    for me in composition.actors_of(COMPACTOR):
-        plan_compactions(composition, me)
-    for me in composition.actors_of(ROLLBACKER):
-        plan_rollbacks(composition, me)
+    if composition.protocol[DecisionLog].decision == "shared":
+        plan_alone(composition)
+    else:
+        for me in composition.actors_of(COMPACTOR):
+            plan_compactions(composition, me)
+        for me in composition.actors_of(ROLLBACKER):
+            plan_rollbacks(composition, me)
     authors = (*composition.facts(Publication), *composition.actors_of(CUTTER))
     cut_log(composition)
     composition.find(CRASHES, actors=authors).extend(forget, "own")
@@ -125,12 +131,10 @@ def announces(composition: Composition, each: Publication) -> None:
 
 def decides(composition: Composition, each: Publication) -> None:
     """Add the steps by which an actor has its announcement decided."""
-    kind, me = each.kind, each.actor
-    puts = tuple(name for name in ("published", "plans", "rollbacks") if name in composition.components)
+    kind, me, is_shared = each.kind, each.actor, composition.protocol[DecisionLog].decision == "shared"
     composition.add(
         transition(f"{kind}_learns_tail", me, at=ANNOUNCED, to=KNOWS_TAIL, effect=learn_tail),
-        transition(f"{kind}_publishes_item", me, at=KNOWS_TAIL, guards=(SOME_UNPUBLISHED,), effect=publish_next,
-                   changes=puts),
+        publishes_item(composition, kind, me),
         transition(f"{kind}_starts_listing_announced", me, at=KNOWS_TAIL, to=LISTING, guards=(ALL_PUBLISHED, OPEN),
                    effect=start_listing),
         transition(f"{kind}_ends_listing_announced", me, at=LISTING, to=LISTED, arguments=announced_later,
@@ -144,7 +148,9 @@ def decides(composition: Composition, each: Publication) -> None:
         composition.add(transition(f"{kind}_finds_refused", me, guards=(FINDS, ALL_PUBLISHED, REFUSED),
                                    effect=finds_refused(each)))  # fmt: skip
         finds.append(f"{kind}_finds_refused")
-    if composition.protocol[DecisionLog].decision == "shared":
+        if is_shared:
+            refuse_writer(composition, me)
+    if is_shared:
         waits = transition(f"{kind}_takes_lock", me, guards=(LOCK_IS_FREE, ~DECIDED), effect=take_lock,
                            changes=("own", "lock"))  # fmt: skip
         composition.select(f"{kind}_learns_tail", actors=[me]).insert_before(HOLDS, lambda _: waits)
@@ -220,6 +226,10 @@ def _actions() -> Iterator[Action]:
                          "{actor} finds the opposite decided", continues_call=True)  # fmt: skip
     yield Action("compactor_begins_plan", "lists the decision log, to plan from the entries up to the last one",
                  "{actor} learns the tail of the log, to plan")  # fmt: skip
+    yield Action("rollbacker_begins_plan", "takes the lock, and lists the decision log, to plan after the last entry",
+                 "{actor} takes the lock and learns the tail of the log, to plan")  # fmt: skip
+    yield Action("rollbacker_finds_nothing_to_plan", "finds that no write is left to roll back",
+                 "{actor} finds nothing to roll back", continues_call=True)  # fmt: skip
     yield Action("compactor_finds_nothing_to_plan", "finds that another compactor has planned all that there was",
                  "{actor} finds nothing to plan", continues_call=True)  # fmt: skip
     yield from cut_actions()

@@ -23,6 +23,7 @@ from .rules import Failures, Rollback, Rollbacks
 
 HEARTBEAT_EXPIRES = "heartbeat_expires"
 WRITER_IS_REFUSED = "writer_is_refused"
+WRITER_GIVES_UP = "writer_gives_up"
 
 UNAWARE = "unaware of what comes"
 """The step of a writer that has checked its heartbeat, and does not hold the lock yet."""
@@ -113,6 +114,6 @@ ACTIONS = (
            "{actor} checks its heartbeat"),
     Action(WRITER_IS_REFUSED, "under the lock: finds its heartbeat expired, or a planned rollback; releases the lock",
            "{actor} finds that it was taken for dead"),
-    Action("writer_gives_up", "deletes its files, then, under the lock, its pending instant",
+    Action(WRITER_GIVES_UP, "deletes its files, then, under the lock, its pending instant",
            "{actor} takes its files and its instant back"),
 )  # fmt: skip

@@ -42,6 +42,10 @@ def refined(runs: Runs) -> Iterator[MappingRow]:
         yield MappingRow("compactor_begins_plan", runs.begins.operation, before=GOES_ON, starts=True)
         yield MappingRow("compactor_finds_nothing_to_plan", runs.begins.operation)
         yield MappingRow("compactor_finds_refused", runs.begins.operation)  # it returns None
+    elif runs.kind is ROLLBACKER:
+        yield MappingRow("rollbacker_begins_plan", runs.begins.operation, before=GOES_ON, starts=True)
+        yield MappingRow("rollbacker_finds_nothing_to_plan", runs.begins.operation)
+        yield MappingRow("rollbacker_finds_refused", operation, raises="Conflict")
     elif runs.kind is not RESTORER:
         yield MappingRow(f"{kind}_finds_refused", operation, raises="Conflict")
 
@@ -64,7 +68,13 @@ def without_lock(protocol: ProtocolOptions) -> Iterator[MappingRow]:
     if protocol[DecisionLog].decision in TOGETHER:
         yield MappingRow(WRITER_ABORTS, "upsert", before=CLEANS_UP)
         yield MappingRow(WRITER_REQUESTS_INSTANT, "upsert", ends_after="put deltacommit.requested", starts=True)
-    if protocol[DecisionLog].decision == "free":
+    if protocol[DecisionLog].decision == "shared":
+        yield MappingRow("writer_finds_refused", "upsert", ends_after="lock.release", also=("delete.all",))
+        yield MappingRow(COMPACTOR_SCHEDULES_PLAN, "schedule_compaction", before=(PUT_DECISION,))
+        yield MappingRow(f"{ROLLBACKER.name}_plans_rollback", "schedule_rollback", before=(PUT_DECISION,))
+        for kind, operation in ((COMPACTOR.name, "run_compaction"), (ROLLBACKER.name, "run_rollback")):
+            yield MappingRow(f"{kind}_creates_entry", operation, ends_after=PUT_DECISION, also=CHECKS_CUT)
+    else:
         yield MappingRow(COMPACTOR_SCHEDULES_PLAN, "schedule_compaction", ends_after="put announced")
         yield MappingRow(f"{ROLLBACKER.name}_plans_rollback", "schedule_rollback", ends_after="put announced",
                          starts=True)  # fmt: skip
@@ -107,7 +117,7 @@ LOCKSTEP = Lockstep(
                      "footprint-ignored", "rivals-in-one-entry", "request-behind-its-listing",
                      "restored-instant-put-again", "restore-at-its-announcement", "entry-commits-what-was-restored",
                      "entry-commits-what-it-restores", "restore-considered-after-writes",
-                     "restore-at-the-last-time"),
+                     "restore-at-the-last-time", "service-before-the-last-entry-is-published"),
             verdicts=("free-commits", "shared-commits"), promises=("BOUNDED", "SNAP", "MONO", "REC"),
             trace="101-committed-by-another",
             boundary="**Announced commits**"),

@@ -13,9 +13,6 @@ from nbcc.engine.timeline.decisions import PLANNED
 from nbcc.engine.writes.claims import FOLDER as CLAIMS
 from nbcc.engine.writes.commit_protocol import ROLLBACK
 from nbcc.model import Protocol, Query, Step, World
-from nbcc.model.kernel.compactor import COMPACTOR
-from nbcc.model.kernel.reader import READER
-from nbcc.model.kernel.writer import WRITER
 from nbcc.model.machine.transition import record_of
 from nbcc.model.mechanisms.announcements.author import ANNOUNCED, KNOWS_TAIL, Deciding, last_known
 from nbcc.model.mechanisms.announcements.rules import (
@@ -32,11 +29,12 @@ from nbcc.model.mechanisms.parallel_publication import is_parallel
 from nbcc.model.mechanisms.restores.mechanism import RESTORER, Restorer
 from nbcc.model.mechanisms.restores.rules import Restore, is_gone, is_undone
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER, Rollbacker
-from nbcc.model.mechanisms.savepoints import SAVEPOINTER, Savepointer
+from nbcc.model.mechanisms.savepoints import Savepointer
 
 from ...observables import is_answer
 from ...users_factory import CannotPlay
 from ..control.calls import parsed
+from ..control.clock import tick_of
 from ..control.conductor import Task
 from ..control.harness import Handle
 from ..crosscheck.mapping import MAPPING
@@ -46,15 +44,7 @@ from ..mechanisms.decision_log import CHECKS_CUT, PUT_DECISION
 from .engine import TIMES, EngineSystem
 from .engine_operation import EngineOperation
 from .log_times import LogTimes, RequestedTime
-
-PLAYED: Final[Mapping[str, tuple[str, ...]]] = {
-    "free": (WRITER.name, COMPACTOR.name, ROLLBACKER.name, SAVEPOINTER.name, RESTORER.name, READER.name),
-    "shared": (WRITER.name, READER.name),
-}
-"""The value of `decision` -> the kinds of actors whose steps are played. With the lock, the engine's services take the
-requested times of their plans from the clock, and the model's take reserved ones.
-"""
-
+from .played import unplayed
 
 DECIDES: Final = ("learns_tail", "publishes_item", "starts_listing_announced", "creates_entry")
 """The steps by which an actor that has announced goes on until its announcement is decided."""
@@ -80,19 +70,14 @@ class AnnouncingSystem(EngineSystem):
     def __init__(
         self, world: World, protocol: Protocol, mapping: Sequence[MappingRow] = MAPPING, **options: Any
     ) -> None:
-        played = PLAYED[protocol[DecisionLog].decision]
-        others = [kind for kind, count in world.actors.items() if count and kind not in played]
-        if others:
-            raise CannotPlay(
-                f"no history maps the steps of a {others[0]} that announces to its calls; run it on the model instead"
-            )
-        if several := [kind.name for kind in (RESTORER, COMPACTOR) if world.actors.get(kind.name, 0) > 1]:
-            raise CannotPlay(f"the engine publishes what another {several[0]} has decided first: play one {several[0]}")
+        if because := unplayed(world, protocol):
+            raise CannotPlay(because)
         super().__init__(world, protocol, mapping=mapping, **options)
         self.harness.clock.splits = True
         self.rows_by_action = {**self.rows_by_action, **{row.action: row for row in without_lock(protocol)}}
         self._running: dict[str, Task] = {}
         self._is_optimistic, self._is_parallel = has_optimistic_writers(protocol), is_parallel(protocol)
+        self._is_shared = protocol[DecisionLog].decision == "shared"
         self._planned = "restore" if world.actors.get(RESTORER.name) else PLANNED[0]
         self._translated: tuple[int, LogTimes] = (-1, LogTimes((), ()))
 
@@ -113,7 +98,8 @@ class AnnouncingSystem(EngineSystem):
             if access.verb == "put" and access.outcome != "exists":
                 folder, _, name = access.path.rpartition("/")
                 if folder == CLAIMS:
-                    yield RequestedTime(name, after if self._is_optimistic else "")
+                    under_lock = self._is_shared and tick_of(name) % 2 == 1
+                    yield RequestedTime(name, after if self._is_optimistic else "", under_lock)
                 elif folder == ANNOUNCEMENTS and f".{ROLLBACK}.requested" in name:
                     yield RequestedTime(name.partition(".")[0])
                 after = max(after, parsed(access.path).get("completed", ""))
@@ -216,6 +202,8 @@ class AnnouncingSystem(EngineSystem):
         """Return whether an actor that plans first publishes or creates an entry, which the model does not: the engine
         decides what it finds announced, and reserves a time later than the write that a rollback undoes.
         """
+        if self._is_shared:  # it plans under the lock, and decides nothing but its plan
+            return False
         own, entries = model.component(state, step.actor), model.component(state, "entries")
         if isinstance(own, Savepointer | Restorer):
             return self._leaves_work(model, state)
