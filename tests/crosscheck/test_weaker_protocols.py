@@ -37,7 +37,6 @@ NOT_OURS = {
     "inserts-by-newest-location", "inserts-moved", "inserts-unchecked",
     "resize-by-range", "resize-unchecked", "rfc-42-dual-write", "flink-1.2.0",
     "parallel-commits-newest-listed",
-    "shared-commits",  # test_free_commits plays the worlds that it has
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25 if os.environ.get("NBCC_BUDGET") == "nightly" else 12

@@ -18,9 +18,10 @@ from ..mechanism import MappingRow
 from ..schedule import AtomicPhases, Choose, Limited, Pct, Random, Replay, Schedule, Swarm, no_choice
 from ..shrink import shrink_disagreement
 from ..systems import Impossible, System
+from ..systems.played import unplayed
 from .coverage import PINNED, EdgeCoverage, all_edges, pinned
 from .disagreement import Disagreement
-from .generators import draw_batches, draw_world
+from .generators import draw_batches, draw_world, modelled_part
 from .history import PlayedHistory
 from .mapping import MAPPING
 from .overlaps import overlapping_kinds
@@ -39,7 +40,6 @@ SCHEDULES: tuple[Callable[[], Schedule], ...] = (
 )
 """Each history picks one at random. PCT rarely switches actors, by design, so it has a third of the entries."""
 PINNED_ONE_IN = 5
-MOST_DRAWS = 20
 IN_FLIGHT_ONE_IN = 4
 LONGEST_IN_FLIGHT = 32
 """One history in so many stops after at most so many steps, perhaps with actors within their operations."""
@@ -103,12 +103,14 @@ class Check:
         self.walk(model, batches, schedule, choose, graph)
 
     def _drawn_world(self, choose: Choose) -> World:
-        """Return a random world that is modelled under the protocol; the pinned one if several draws find none."""
-        for _ in range(MOST_DRAWS):
-            world = self._any_world(choose)
-            if is_modelled(self.options.fitted(world), self.options.protocol):
-                return world
-        return PINNED
+        """Return a random world, or its part that is modelled under the protocol and played by histories."""
+        fitted, protocol = self.options.fitted, self.options.protocol
+
+        def fits(world: World) -> bool:
+            return is_modelled(fitted(world), protocol) and not unplayed(fitted(world), protocol)
+
+        world = self._any_world(choose)
+        return world if fits(world) else modelled_part(choose, world, fits) or PINNED
 
     def _any_world(self, choose: Choose) -> World:
         options = self.options

@@ -4,8 +4,9 @@ number, so that Hypothesis can shrink a counterexample.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,7 +14,7 @@ from nbcc.engine.data.bucket import buckets_of
 from nbcc.model import Record, World
 from nbcc.model.answers import Several
 from nbcc.model.kernel.writer import WRITER
-from nbcc.model.machine.options import declarations
+from nbcc.model.machine.options import declarations, overrides
 from nbcc.model.mechanisms import kinds, limits
 from nbcc.model.mechanisms.bulk_insert.mechanism import BULK_INSERTER
 from nbcc.model.mechanisms.exactly_once import batch_of, rows_of
@@ -64,6 +65,35 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
         writes=shapes,
         **_limits(choose, actors),
     )
+
+
+def modelled_part(choose: Choose, world: World, fits: Callable[[World], bool]) -> World | None:
+    """Return a part of a random world for which `fits` is true: with its writers, and with as many of its other actors
+    and limits as fit. Of two that exclude each other, a random one stays. Returns None if the writers alone do not fit.
+    """
+    needs = {name: says["needs"] for part in limits() for name, says in declarations(part).items()}
+    chosen = {name: value for part in world.limits.values() for name, value in overrides(part).items()}
+    plain, alone = World().flat(), {WRITER.name: world.actors[WRITER.name]}
+    found = _fitting(world, fits, actors=alone, settings={}, **{name: plain[name] for name in chosen})
+    left = [kind for kind, count in world.actors.items() if count and kind not in alone]
+    left += [name for name in chosen if not needs[name]]
+    while found is not None and left:
+        name = left.pop(choose(len(left)))
+        own = {limit: value for limit, value in chosen.items() if name in (limit, needs[limit])}
+        counts = range(world.actors.get(name, 0), 0, -1)
+        changes = [{"actors": {**found.actors, name: count}, **own} for count in counts] or [own]
+        larger = (_fitting(found, fits, **change) for change in changes)
+        found = next((each for each in larger if each is not None), found)
+    return found
+
+
+def _fitting(world: World, fits: Callable[[World], bool], **changes: Any) -> World | None:
+    """Return a changed world if there is such a world, and `fits` is true for it."""
+    try:
+        changed = world.replace(**changes)
+    except ValueError:  # an actor needs another kind of actors
+        return None
+    return changed if fits(changed) else None
 
 
 def _limits(choose: Choose, actors: Mapping[str, int]) -> dict[str, int]:
