@@ -10,6 +10,7 @@ import pytest
 from nbcc.model import Step
 from nbcc.model.mechanisms import actions
 from nbcc.simulator.lockstep.findings import names
+from nbcc.simulator.lockstep.schedule import no_choice
 from tools.hudi_calls import soak
 from tools.hudi_calls.cast import CALL, FAILS, STALLS, Cast, draw_cast, writer
 from tools.hudi_calls.labels import changes_of_actions
@@ -124,7 +125,7 @@ def test_recorded_steps_of_an_actor_without_a_call_are_left_out() -> None:
     order = Ordered([Step("w1", CALL), Step("w2", CALL), Step("w1", CALL)])
     only_w1 = [Step("w1", CALL)]
     both = [*only_w1, Step("w2", CALL)]
-    chosen = [order.next(len, ready) for ready in (both, only_w1, both)]
+    chosen = [order.next(no_choice, ready) for ready in (both, only_w1, both)]
     assert [step and step.actor for step in chosen] == ["w1", "w1", "w1"]
 
 
@@ -138,7 +139,7 @@ def test_a_history_is_shrunk_to_the_switches_and_the_fault_that_it_needs(monkeyp
         order, done, wrong = Ordered(steps), [], RIGHT
         left = dict.fromkeys(cast.actors, 6)
         while any(left.values()):
-            step = order.next(len, [Step(actor, CALL) for actor in left if left[actor]])
+            step = order.next(no_choice, [Step(actor, CALL) for actor in left if left[actor]])
             assert step is not None
             done.append(step)
             left[step.actor] -= step.action == CALL
@@ -171,7 +172,8 @@ def toured(*steps: tuple[str, str]) -> tuple[list[str], list[str]]:
     left = {actor: [*calls] for actor, calls in CALLS.items()}
     taken = []
     while any(left.values()):
-        step = schedule.next(len, [Step(actor, CALL, (("call", left[actor][0]),)) for actor in left if left[actor]])
+        enabled = [Step(actor, CALL, (("call", calls[0]),)) for actor, calls in left.items() if calls]
+        step = schedule.next(no_choice, enabled)
         assert step is not None
         taken.append(left[step.actor].pop(0))
     return [call.rpartition("/")[2] for call in taken if len(call) > 8], [step.action for step in schedule.missed]

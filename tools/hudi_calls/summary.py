@@ -148,8 +148,9 @@ def page(figures: Mapping[str, Any]) -> str:
 def fault_count(figures: Mapping[str, Any]) -> int:
     """Return how many faults there were in all operations."""
     operations = figures["operations"].values()
-    seen = (fault["points"] for each in operations for fault in each["faults"].values())
-    return sum(seen) + sum(count for each in operations for count in each["stalls"].values())
+    stalls: int = sum(sum(each["stalls"].values()) for each in operations)
+    others: int = sum(fault["points"] for each in operations for fault in each["faults"].values())
+    return stalls + others
 
 
 def played() -> Iterator[str]:
