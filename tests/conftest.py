@@ -53,20 +53,20 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist reads the groups in the same hook
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests on the shared session stay in one worker, so that a run starts it once; those that start Spark themselves
-    or need nbcc installed come one after the other as well, maybe concurrently with them. Other tests of one file stay
-    together, too: what its fixtures and caches hold is computed once. Nightly tests wait for `make nightly`."""
+    """Tests on the shared session stay in one worker, so that a run starts it once. So do the other tests of one file:
+    what its fixtures and caches hold is computed once. A test that starts Spark itself, or programs of an installed
+    nbcc, shares nothing with the others of its file, and the workers take such tests one by one. Nightly tests wait
+    for `make nightly`.
+    """
     kept: list[pytest.Item] = []
     dropped: list[pytest.Item] = []
     for item in items:
-        fixtures = getattr(item, "fixturenames", ())
-        if "spark" in fixtures:
+        if "spark" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.spark)
             item.add_marker(pytest.mark.xdist_group("spark"))
-        elif item.get_closest_marker("spark") or "installed" in fixtures:
-            item.add_marker(pytest.mark.xdist_group("own session"))
         elif not item.get_closest_marker("xdist_group"):
-            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
+            file = item.nodeid.partition("::")[0]
+            item.add_marker(pytest.mark.xdist_group(_alone(item) if _starts_programs(item) else file))
         (kept if NIGHTLY or not item.get_closest_marker("nightly") else dropped).append(item)
     if dropped:
         config.hook.pytest_deselected(items=dropped)
@@ -75,12 +75,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         _longest_first(items)
 
 
+def _starts_programs(item: pytest.Item) -> bool:
+    return item.get_closest_marker("spark") is not None or "installed" in getattr(item, "fixturenames", ())
+
+
+def _alone(item: pytest.Item) -> str:
+    """The name of a group of one test. The scheduler reads a name after a bracket that closes as a parameter."""
+    return item.nodeid.replace("[", " ").replace("]", "")
+
+
 def _longest_first(items: list[pytest.Item]) -> None:
     """Sort the groups of tests: a long one that begins last would leave the other workers idle. Those that start Spark
-    take longest for their number of tests."""
+    or other programs take longest for their number of tests.
+    """
     groups = {item: next(item.iter_markers("xdist_group")).args[0] for item in items}
     sizes = Counter(groups.values())
-    items.sort(key=lambda item: (groups[item] not in ("own session", "spark"), -sizes[groups[item]], groups[item]))
+    starts = {groups[item] for item in items if _starts_programs(item)}  # a file in a group may have others as well
+    items.sort(key=lambda item: (groups[item] not in starts, -sizes[groups[item]], groups[item]))
 
 
 def pytest_collection_finish() -> None:

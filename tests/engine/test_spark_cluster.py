@@ -17,6 +17,7 @@ SECONDS = 1500  # half a minute on an idle machine of two cores
 
 pytestmark = [
     pytest.mark.spark,
+    pytest.mark.xdist_group("cluster"),
     pytest.mark.timeout(SECONDS + 500),
     pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the scenarios find processes in /proc"),
 ]

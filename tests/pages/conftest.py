@@ -12,10 +12,13 @@ import sys
 import sysconfig
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
+
+from tests.builders.once import built_once
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -56,20 +59,27 @@ def user_folder(folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The wheel of this checkout, built by way of the sdist, as an index would get it."""
-    out = tmp_path_factory.mktemp("dist")
+    (built,) = built_once(tmp_path_factory, "dist", _build_wheel).glob("*.whl")
+    return built
+
+
+def _build_wheel(out: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "--directory", str(out)]
     subprocess.run([*build, "--target", "sdist"], cwd=ROOT, check=True, capture_output=True)
     (sdist,) = out.glob("*.tar.gz")
     subprocess.run(["tar", "xzf", str(sdist), "-C", str(out)], check=True)
     unpacked = out / sdist.name.removesuffix(".tar.gz")
     subprocess.run([*build, "--target", "wheel"], cwd=unpacked, check=True, capture_output=True)
-    (built,) = out.glob("*.whl")
-    return built
 
 
 @pytest.fixture(scope="session")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    place = tmp_path_factory.mktemp("installed")
+    """The wheel in two environments that all workers share, and a folder of this worker."""
+    place = built_once(tmp_path_factory, "installed", partial(_install, wheel))
+    return Installed(place / "bare", place / "full", user_folder(tmp_path_factory.mktemp("user") / "elsewhere"))
+
+
+def _install(wheel: Path, place: Path) -> None:
     for name in ("bare", "full"):
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(place / name)], check=True)
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(place / name / "bin/python")]
@@ -77,7 +87,6 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
     # The locked dependencies, by path: a .pth line adds the folder, but not the editable nbcc that is installed in it.
     site = Path(sysconfig.get_path("purelib", vars={"base": str(place / "full")}))
     (site / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n", encoding="utf-8")
-    return Installed(place / "bare", place / "full", user_folder(place / "elsewhere"))
 
 
 ARGUMENTS = [
