@@ -8,8 +8,9 @@ from ..config import TableConfig
 from ..context import Context
 from ..reads.checkpointed import has_checkpoints, through_checkpoint
 from ..services.state_checkpoints import Listed, list_twice, state_checkpoint
+from ..timeline.checkpointed import CheckpointedCommits
 from ..timeline.history import Whole
-from ..timeline.state_checkpoint import drop_superfluous, put_checkpoint
+from ..timeline.state_checkpoint import are_sound, drop_superfluous, put_checkpoint
 
 
 def run(context: Context, config: TableConfig) -> str | None:
@@ -35,6 +36,9 @@ def run(context: Context, config: TableConfig) -> str | None:
     checkpoint = state_checkpoint(loaded.context, listings[-1])
     if checkpoint is None:
         return None
-    put_checkpoint(context.storage, checkpoint)
+    base = loaded.context.commits
+    known = base.checkpoint.active if isinstance(base, CheckpointedCommits) and base.checkpoint.is_sound else ()
+    is_sound = are_sound(context.storage, checkpoint.active.difference(known))
+    put_checkpoint(context.storage, replace(checkpoint, is_sound=is_sound))
     drop_superfluous(context.storage, loaded.timeline, checkpoint.time, loaded.misfit)
     return checkpoint.time

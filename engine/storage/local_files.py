@@ -101,6 +101,12 @@ class LocalFiles:
         """
         return self._read(path, content)
 
+    def sync(self, path: str) -> bool:
+        """Write a file to the disk, whichever program created it. Returns False if this object syncs nothing."""
+        if self._durable:
+            self._read(path, lambda file, _: os.fsync(file))
+        return self._durable
+
     def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends within the range.
         """

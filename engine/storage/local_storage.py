@@ -79,6 +79,14 @@ class LocalStorage(Listable):
         except OSError as refused:
             raise of_file_system("read", path, self.url, refused) from refused
 
+    def make_durable(self, path: str) -> bool:
+        try:
+            return self._files.sync(confined(path))
+        except (FileNotFoundError, NotADirectoryError):
+            raise NotFound(path) from None
+        except OSError as refused:
+            raise of_file_system("sync", path, self.url, refused) from refused
+
     def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
         """Return the bytes of each range of a file; fewer bytes if the file ends within the range."""
         try:

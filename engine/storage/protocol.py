@@ -76,6 +76,12 @@ class Listable(Protocol):
         """Drop the listings that were started in advance, so that later calls list the folders again."""
         return
 
+    def make_durable(self, path: str) -> bool:
+        """Write a file to the disk, whichever program put it; raises `NotFound` if there is none. Returns True if a
+        power failure leaves the file as it is, and False if that is unknown.
+        """
+        return False
+
 
 class Storage(Listable, Protocol):
     """The storage of the objects below one table's root. Object paths are relative to the table's root and separated by

@@ -36,6 +36,8 @@ class CheckpointedCommits(Commits):
         self.checkpoint = checkpoint
         self.misfit = ""
         self.is_dropped = False
+        # A read lists the timeline twice, and rarely finds a new instant: a long history is joined once.
+        self._last: tuple[object, History | None] = None, None
         self._rows: dict[str, Archived] = {row.instant.file_name: row for row in checkpoint.rows}
         self._live = {
             name: decode_commit(row.metadata, name) for name, row in self._rows.items() if row.metadata is not None
@@ -50,10 +52,14 @@ class CheckpointedCommits(Commits):
             self.misfit = ""
             return super().history(active)
         self.archive.refresh(active.lacks_archived)
-        later = self.archive.states_after(self.checkpoint.archived)
-        self.misfit = self.checkpoint.misfit(active, self.archive.newest(), later)
-        summarised = Timeline.of((*(row.instant for row in self.checkpoint.rows), *later))
-        return History(active, ArchivedInstants(summarised))
+        later, newest = self.archive.states_after(self.checkpoint.archived), self.archive.newest()
+        given, history = self._last
+        if history is None or given != (active, later, newest):
+            self.misfit = self.checkpoint.misfit(active, newest, later)
+            summarised = Timeline.of((*(row.instant for row in self.checkpoint.rows), *later))
+            history = History(active, ArchivedInstants(summarised))
+            self._last = (active, later, newest), history
+        return history
 
     def commit(self, instant: Instant) -> CommitMetadata:
         """Return the metadata of a completed instant; if the checkpoint covers the instant, only its live files are

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import Final
 
 from ..errors import Unsupported
 from ..storage import NotFound, Storage
@@ -13,14 +14,21 @@ from .container import is_whole
 from .history import Active
 from .instant import Instant, is_layout_1, parse_instant
 from .restores import load_restore_plan
+from .state_checkpoint import sound_paths
 from .timeline import FOLDER, Timeline
+
+_MANY: Final = 300
+"""The number of new timeline files from which a writer looks for a state checkpoint: looking takes as long as reading
+the instants of about ten.
+"""
 
 
 class Listings:
     """Lists the timeline of one table, and remembers the last listing. Each listing of a long history adds only a few
     files, and a timeline depends only on the listed paths, so the next timeline is made from the last one.
 
-    `sound` contains the paths of the local completed instants that were read and are whole. They never change.
+    `sound` contains the paths of the local completed instants that were read and are whole, by this process or for a
+    state checkpoint. They never change.
     `_unread` contains the other paths of the last listing, whose files no check reads.
     """
 
@@ -49,7 +57,8 @@ class Listings:
         """Return the paths in the timeline folder, and the paths of its torn files (empty or truncated).
 
         In an object store, puts are atomic, so only empty objects count as torn. To find torn files on a file system,
-        this process reads each completed instant's file when the file first appears in a listing.
+        this process reads each completed instant's file when the file first appears in a listing. The files of a sound
+        state checkpoint are not read again: they have been whole, and no power failure can tear them.
         """
         if not storage.may_tear:
             entries = storage.list(FOLDER)
@@ -57,6 +66,8 @@ class Listings:
         paths, torn = storage.paths(FOLDER), set[str]()
         self.sound.intersection_update(paths)
         self._unread.intersection_update(paths)
+        if len(paths) - len(self.sound) - len(self._unread) > _MANY:
+            self.sound.update(sound_paths(storage).intersection(paths))
         for path in paths:
             # Parsing every name of a long timeline again takes as long as listing it.
             if path in self.sound or path in self._unread:

@@ -15,6 +15,7 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import pyarrow as pa
@@ -22,11 +23,13 @@ import pyarrow.parquet as pq
 
 from ..checksums import write_sealed
 from ..errors import NbccError
+from ..parquet import decode_parquet
 from ..storage import NotFound, Storage
 from .archive_files import Archived, decode_rows, rows_table
+from .container import is_whole
 from .history import Active
 from .index import completion_of
-from .instant import Instant
+from .instant import HOME, Instant
 from .timeline import Timeline
 
 FOLDER: Final = ".hoodie/.nbcc/state"
@@ -39,9 +42,12 @@ KEPT: Final = 4
 _NAME: Final = re.compile(r"([0-9]{17})_([0-9a-f]{32})\.parquet")
 _FORMAT: Final = "2"
 _KEYS: Final = (b"nbcc.format", b"nbcc.time", b"nbcc.archived", b"nbcc.horizon")
+_SOUND: Final = b"nbcc.sound"  # a checkpoint without this key is not sound
+_NAMED: Final = ("instantTime", "completionTime", "action")
+"""The columns of which the name of a completed instant's file consists."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StateCheckpoint:
     """The live files of a table: the data files that a snapshot as of the completion time `time` reads.
 
@@ -49,13 +55,20 @@ class StateCheckpoint:
     Every archived write whose requested time is at most `archived` has completed at or before `time`. `horizon` is the
     completion time before which reads are refused; '' if there is none. `rows` contains the commits of the writes that
     have live files, each reduced to its live files. It also contains every other write that was on the active timeline
-    and had completed at or before `time`, without a commit.
+    and had completed at or before `time`, without a commit. `is_sound` is True if the timeline file of each of them was
+    whole and on the disk before the checkpoint was put, so that no power failure can tear it later.
     """
 
     time: str
     archived: str
     horizon: str
     rows: tuple[Archived, ...]
+    is_sound: bool = False
+
+    @cached_property
+    def active(self) -> frozenset[Instant]:
+        """The writes that were on the active timeline."""
+        return frozenset(row.instant for row in self.rows if row.requested > self.archived)
 
     def holds_in(self, timeline: Active) -> bool:
         """Return True if every restore on the timeline was planned before the checkpoint. A newer restore may have
@@ -76,11 +89,10 @@ class StateCheckpoint:
             return f"no instant has completed at its time or later; the newest completed at {newest or 'no time'}"
         if newest_archived < self.archived:
             return f"the archive ends before {self.archived}, which it summarises"
-        summarised = {row.instant for row in self.rows if row.requested > self.archived}
         active = [i for i in listed.completed if i.writes and i.requested > self.archived]
-        if absent := min(summarised.difference(active, since), key=lambda each: each.key, default=None):
+        if absent := min(self.active.difference(active, since), key=lambda each: each.key, default=None):
             return f"it summarises the {absent}, which is not on the timeline"
-        omitted = (i for i in active if completion_of(i) <= self.time and i not in summarised)
+        omitted = (i for i in active if completion_of(i) <= self.time and i not in self.active)
         return next((f"it omits the {instant}" for instant in omitted), "")
 
 
@@ -90,6 +102,8 @@ def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
     """
     values = (_FORMAT, checkpoint.time, checkpoint.archived, checkpoint.horizon)
     metadata = {key: value.encode() for key, value in zip(_KEYS, values, strict=True)}
+    if checkpoint.is_sound:
+        metadata[_SOUND] = b"1"
     return write_sealed(rows_table(checkpoint.rows), metadata, compression="zstd")
 
 
@@ -104,8 +118,8 @@ def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
         form, time, archived, horizon = (metadata[key].decode() for key in _KEYS)
     except (NbccError, pa.ArrowException, OSError, KeyError, ValueError):  # OSError: a footer of absurd size
         return None
-    is_sound = (form, time) == (_FORMAT, named[1]) and horizon <= time
-    return StateCheckpoint(time, archived, horizon, rows) if is_sound else None
+    is_valid = (form, time) == (_FORMAT, named[1]) and horizon <= time
+    return StateCheckpoint(time, archived, horizon, rows, _SOUND in metadata) if is_valid else None
 
 
 def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> None:
@@ -127,6 +141,52 @@ def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | N
         if checkpoint is not None:
             return checkpoint
     return None
+
+
+def are_sound(storage: Storage, instants: Iterable[Instant]) -> bool:
+    """Return whether the timeline files of completed instants are whole, and no power failure can tear them. False if
+    the storage does not know.
+    """
+    try:
+        return storage.may_tear and all(
+            storage.make_durable(path) and is_whole(storage.get(path)) for path in map(path_of, instants)
+        )
+    except NotFound:  # archived after the listing
+        return False
+
+
+def sound_paths(storage: Storage) -> frozenset[str]:
+    """Return the paths of timeline files that were whole and on the disk when the newest state checkpoint was put; none
+    if it is not sound, or damaged.
+
+    The timeline decides which instants there are: a path that no listing shows is of no use.
+    """
+    path = next(reversed(checkpoint_paths(storage)), "")
+    if not path:
+        return frozenset()
+    try:
+        data = storage.get(path)
+        archived = _archived_if_sound(data, path)
+        if archived is None:
+            return frozenset()
+        # Of ten thousand rows, decoding all columns and checking each value takes as long as reading half of the files.
+        columns = decode_parquet(data, path, _NAMED).to_pydict()
+        rows = zip(*map(columns.__getitem__, _NAMED), strict=True)
+        return frozenset(f"{HOME}/{start}_{end}.{action}" for start, end, action in rows if start > archived)
+    except (NotFound, NbccError, pa.ArrowException, OSError, KeyError, ValueError, TypeError):
+        return frozenset()
+
+
+def _archived_if_sound(data: bytes, path: str) -> str | None:
+    """Return `archived` of an encoded state checkpoint; None if the checkpoint is not sound or damaged."""
+    named = _NAME.fullmatch(path.rpartition("/")[2])
+    metadata = pq.read_metadata(pa.BufferReader(data)).metadata or {}
+    is_sound = named is not None and _digest(data) == named[2] and _SOUND in metadata
+    return metadata[b"nbcc.archived"].decode() if is_sound else None
+
+
+def path_of(instant: Instant) -> str:
+    return f"{HOME}/{instant.file_name}"
 
 
 def writes_since(checkpoints: Iterable[str], timeline: Active) -> int:
