@@ -8,6 +8,7 @@ snapshot the first snapshot of a process at 100,000 commits, through a state che
 stores   1 to 16 writers on one table in an object store that answers after 20 ms, in each mode of nbcc, and Hudi
 scale    a small commit on a long timeline, slicing a million log files, memory of a large table
 memory   a file group of 20 million rows, merged by Python workers that may hold 512 MiB
+rows     a table of 100 million rows in 64 file groups: an upsert of one percent, a compaction, snapshots
 resize   a table of 8 GB from 4 to 16 buckets while two writers and a reader run: pauses, rows, memory
 search   speed of the exhaustive search, its largest worlds with their memory, jobs on one and two cores
 streams  rows a second of a copy by streams and of a rate source, nbcc and Hudi
@@ -29,6 +30,7 @@ from . import (
     checksums,
     compare,
     first_snapshot,
+    many_rows,
     memory,
     reads,
     requests,
@@ -43,9 +45,12 @@ from . import (
 )
 
 KINDS = (
-    "compare", "writers", "requests", "stores", "reads", "memory", "resize", "scale", "search", "snapshot", "streams",
-    "tlc", "workload",
+    "compare", "writers", "requests", "stores", "reads", "memory", "rows", "resize", "scale", "search", "snapshot",
+    "streams", "tlc", "workload",
 )  # fmt: skip
+BY_ROWS = {"memory": memory, "rows": many_rows, "resize": resizes}
+"""Kinds that have a number of rows of their own."""
+
 ROWS = 1_000_000
 
 
@@ -97,8 +102,8 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
     elif kind == "reads":
         result = {**reads.run(folder, options.rows), "checksums": checksums.run(folder, options.rows // 5)}
         table = f"{reads.text(result)}\n\n{checksums.text(result['checksums'])}"
-    elif kind in ("memory", "resize"):
-        module = memory if kind == "memory" else resizes
+    elif kind in BY_ROWS:
+        module = BY_ROWS[kind]
         result = module.run(folder, module.ROWS // 20 if options.quick else module.ROWS)
         table = module.text(result)
     elif kind == "snapshot":
