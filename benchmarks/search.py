@@ -1,7 +1,8 @@
 """The speed of the search: transitions a second, whole verdicts, the largest worlds, and jobs on one and two cores.
 
 Each of the largest worlds is searched in its own process, whose memory is reported: Hudi's version 5 with four
-operations, and two writers with two writes each and a compactor, both with and without reductions.
+operations, and two writers with two writes each and a compactor, both with and without reductions. A world of 200
+million states is searched with reductions alone.
 """
 
 from __future__ import annotations
@@ -9,11 +10,13 @@ from __future__ import annotations
 import multiprocessing
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import median
 from typing import Any
 
 from examples.hudi_v5 import Constants, HudiV5
 from examples.two_phase_commit import TwoPhaseCommit
+from nbcc.model import Model
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.search.explore import explore
@@ -23,6 +26,7 @@ from nbcc.simulator.search.jobs import SearchJob, promises_of, run_jobs
 TWO_PHASE_COMMIT = "two-phase commit, 7 managers"
 WORLDS = ("core_small", "readers", TWO_PHASE_COMMIT)
 LARGEST = ("core", "hudi_v5, 4 operations")
+ONLY_REDUCED = "four_writers_one_dies"
 SETTINGS = ("default", "completion-outside-lock", "tombstones-dropped", "requested-time-slicing", "occ", "hudi-1.2.0")
 JOBS = tuple(SearchJob(world="core_small", protocol=name, promises=("MONO", "SNAP")) for name in SETTINGS)
 """A part of a matrix: some settings in one world."""
@@ -41,6 +45,8 @@ def figures(rounds: int) -> list[dict[str, Any]]:
 def _system(world: str) -> Any:
     if world == TWO_PHASE_COMMIT:
         return TwoPhaseCommit(7)
+    if world == ONLY_REDUCED:
+        return Model(specs.world(str(Path(__file__).parent / "worlds" / f"{world}.toml")))
     return specs.system(world) if world in specs.world_names() else HudiV5(Constants(operations=4))
 
 
@@ -60,7 +66,7 @@ def _figure(world: str, rounds: int, promises: Sequence[Any]) -> dict[str, Any]:
 def largest() -> list[dict[str, Any]]:
     """A row for each large world as it is, and one with the reductions: sizes, depth, seconds, memory."""
     context = multiprocessing.get_context("spawn")
-    asked = [(world, reduce) for world in LARGEST for reduce in (False, True)]
+    asked = [(world, reduce) for world in LARGEST for reduce in (False, True)] + [(ONLY_REDUCED, True)]
     with context.Pool(1, maxtasksperchild=1) as pool:
         return pool.starmap(_largest, asked, chunksize=1)
 
