@@ -13,14 +13,13 @@ from .markdown import table
 Row = Mapping[str, Any]
 WIDTH: Final = 118
 LOCKS: Final = (
-    "The lock protocols are models of their own ([locks](../docs/locks.md), [locks.toml](locks.toml)). MUTEX: a lock "
-    "has at most one holder. LEASE: a lock that no contender holds is taken within one lease and the drift of the "
-    "clocks. A number counts the steps of a shortest run that breaks the promise ([locks.json](locks.json))."
+    "The [lock protocols](../docs/locks.md) are models of their own ([locks.toml](locks.toml)). MUTEX: a lock has at "
+    "most one holder. LEASE: a lock that no contender holds is taken within one lease and the drift of the clocks. The "
+    "accepted verdicts are in [locks.json](locks.json)."
 )
 STORES: Final = (
-    "Which promises hold in which kind of store. Under *table* are the promises that break, by `nbcc.decision`; all "
-    "others that apply hold in the searched worlds. A dash: not judged, because the fault does not affect the lock, or "
-    "is not modelled for the table."
+    "Under *table* are the promises that break, by `nbcc.decision`. All others that apply hold in the searched worlds. "
+    "A dash: not judged, because the fault does not affect the lock, or is not modelled for the table."
 )
 
 

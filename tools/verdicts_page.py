@@ -100,7 +100,7 @@ def _applies(quick: Data) -> Iterator[str]:
     cyclic = {name for each in endless for name in each["for"]}
     names = _described(quick, [name for name in quick["protocols"] if name not in cyclic])
     worlds = " and ".join(each["world"] for each in endless)
-    yield from _bullet(f"PROGRESS is judged with cycles in {worlds}, and without cycles elsewhere and for {names}.")
+    yield from _bullet(f"PROGRESS is judged with cycles only in {worlds}, and never for {names}.")
 
 
 def _described(quick: Data, protocols: list[str]) -> str:
@@ -206,10 +206,9 @@ def _systems(quick: Data, full: Data) -> Iterator[str]:
     )  # fmt: skip
     yield from ("## Real systems", "")
     yield from _wrapped(
-        "Two protocols describe real systems, and [findings](findings/README.md) compare them. *Confirmed*: a run "
-        f"that breaks the promise was replayed on the system. {longer}*Confirmed by a test*: a test shows it on the "
-        "system. *Model only*: this was not tried. *Broken by a test*: no search breaks the promise, a test of a "
-        "finding does."
+        "[Findings](findings/README.md) compare two protocols with real systems. *Confirmed*: the run was replayed "
+        f"there, or *by a test* shown. {longer}*Model only*: not tried. *Broken by a test*: no search breaks the "
+        "promise."
     )
     yield from ("", *table(("protocol", "on the system", "promises"), rows), "")
 

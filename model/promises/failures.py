@@ -13,9 +13,11 @@ from ..machine.transition import Step, record_of
 from ..mechanisms import streams
 from ..mechanisms.archiving.mechanism import ARCHIVER
 from ..mechanisms.archiving.reader import ReadBegun
+from ..mechanisms.decision_log import DecisionLog
 from ..mechanisms.exactly_once import Resends, batch_of, rows_of
 from ..mechanisms.lost_answers import LostAnswerLimits
 from ..mechanisms.restores.mechanism import RESTORER
+from ..mechanisms.restores.rules import Restore
 from ..mechanisms.rollback.heartbeat import Heartbeat
 from ..mechanisms.rollback.rollbacker import ROLLBACKER
 from ..mechanisms.rollback.rules import Failures, Rollback
@@ -69,9 +71,19 @@ def restored_wrongly(model: Model, state: State) -> str | None:
         if lost := set(each.saved_writes) - {write.requested for write in writes}:
             return f"{what} and has undone the write requested at t{min(lost)}, which had completed by then"
         for write in writes:
-            if write.requested not in each.saved_writes and write.requested < each.requested:
+            if write.requested not in each.saved_writes and _concerns(each, write, model):
                 return f"{what}, and {write_named(write, write.requested)} is there, which had not completed by then"
     return None
+
+
+def _concerns(restore: Restore, write: Write, model: Model) -> bool:
+    """True if a write was completed or pending when the restore was decided.
+
+    Without a lock, a write may request an earlier time after the decision. It completes later than the restore.
+    """
+    if model.protocol[DecisionLog].decision == "free":
+        return write.requested in restore.undone or bool(write.completed and write.completed < restore.requested)
+    return write.requested < restore.requested
 
 
 def _is_undone(model: Model, state: State) -> bool:

@@ -172,10 +172,10 @@ def test_writers_that_disagree_have_no_row(tmp_path: Path) -> None:
     assert ended.return_value == 0
     assert json.loads(ended.output)["row"] == "hudi-1.2.0"
     assert json.loads(ended.output)["promises"]["INCR"] == "VIOLATED"
-    assert json.loads(ended.output)["promises"]["ATOM"] == "VIOLATED"  # by a test of a finding
+    assert json.loads(ended.output)["promises"]["MONO"] == "VIOLATED"  # by a test of a finding
     ended = run("--options", str(one))
     assert re.search(r"^  breaks .*INCR \(6 steps\)", ended.output, re.MULTILINE)
-    assert re.search(r"^  broken on Hudi by a test, not in a search: .*ATOM", ended.output, re.MULTILINE)
+    assert re.search(r"^  broken on Hudi by a test, not in a search: .*MONO", ended.output, re.MULTILINE)
 
 
 def test_a_file_without_options_is_refused(tmp_path: Path) -> None:
