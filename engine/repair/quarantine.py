@@ -13,7 +13,7 @@ from typing import Final
 from ..audit.amounts import several
 from ..clock import to_millis
 from ..errors import BadInput, Conflict
-from ..storage import Entry, Listable, NotFound, Storage, confined, put_unique
+from ..storage import Entry, NotFound, Storage, StorageWrapper, confined, put_unique
 from ..storage.conditional import ConditionalObject, conditional_object
 from ..timeline.timeline import FOLDER as TIMELINE
 
@@ -37,7 +37,7 @@ class Quarantined:
     added: tuple[str, ...] = ()
 
 
-class QuarantiningStorage(Listable):
+class QuarantiningStorage(StorageWrapper):
     """A storage wrapper that moves deleted data files and timeline files into the quarantine. Other files, such as
     heartbeats and markers, are deleted.
 
@@ -45,48 +45,35 @@ class QuarantiningStorage(Listable):
     """
 
     def __init__(self, storage: Storage, name: str) -> None:
-        self._storage = storage
+        super().__init__(storage)
         self._name = name
 
-    @property
-    def url(self) -> str:
-        return self._storage.url
-
-    def list(self, prefix: str) -> list[Entry]:
-        return self._storage.list(prefix)
-
-    def get(self, path: str) -> bytes:
-        return self._storage.get(path)
-
-    def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self._storage.put_if_absent(path, data)
-
     def put_in_parts(self, path: str, data: bytes) -> bool:
-        return put_unique(self._storage, path, data)
+        return put_unique(self.inner, path, data)
 
     def put(self, path: str, data: bytes) -> None:
-        self._storage.put(path, data)
+        self.inner.put(path, data)
         if path.startswith(f"{TIMELINE}/"):  # the undo of the repair must take it back
-            self._storage.put(f"{FOLDER}/{self._name}/{ADDED}/{confined(path)}", data)
+            self.inner.put(f"{FOLDER}/{self._name}/{ADDED}/{confined(path)}", data)
 
     def delete(self, path: str) -> None:
         if not path.startswith(".hoodie/") or path.startswith(f"{TIMELINE}/"):
             self._keep(path)
-        self._storage.delete(path)
+        self.inner.delete(path)
 
     def delete_all(self, paths: Sequence[str]) -> None:
         for path in paths:
             self.delete(path)
 
     def conditional_object(self, path: str) -> ConditionalObject:
-        return conditional_object(self._storage, path)
+        return conditional_object(self.inner, path)
 
     def _keep(self, path: str) -> None:
         try:
-            data = self._storage.get(path)
+            data = self.inner.get(path)
         except NotFound:
             return
-        self._storage.put(f"{FOLDER}/{self._name}/{confined(path)}", data)
+        self.inner.put(f"{FOLDER}/{self._name}/{confined(path)}", data)
 
 
 def quarantined(storage: Storage) -> tuple[Quarantined, ...]:

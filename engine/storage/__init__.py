@@ -14,6 +14,7 @@ from .protocol import Entry, Listable, NotFound, Storage
 from .ranged import ByteRange, RangedStorage, merged_ranges
 from .requests import under_lease
 from .verified_puts import put_file, put_own, put_unique
+from .wrapper import StorageWrapper
 
 __all__ = [
     "TRANSIENT",
@@ -25,6 +26,7 @@ __all__ = [
     "ObjectStorage",
     "RangedStorage",
     "Storage",
+    "StorageWrapper",
     "confined",
     "confined_folder",
     "listed_ahead",

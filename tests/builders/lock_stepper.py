@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from nbcc.engine.errors import StorageError
-from nbcc.engine.storage import Entry, Listable, NotFound
+from nbcc.engine.storage import Entry, NotFound, StorageWrapper
 from nbcc.engine.storage.conditional import ConditionalObject, Version
 from nbcc.simulator.lockstep.control.storage import MemoryStorage
 
@@ -127,26 +127,26 @@ class SteppedObject:
         return self._stepper.access("write", lambda: self._inner.write(data, known), None, data)
 
 
-class SteppedStorage(Listable):
+class SteppedStorage(StorageWrapper):
     """Wraps the storage of numbered lock files for one contender, which pauses before each access except deletions."""
 
     def __init__(self, inner: MemoryStorage, stepper: Stepper) -> None:
-        self._inner, self._stepper = inner, stepper
-        self.url = inner.url
+        super().__init__(inner)
+        self._stepper = stepper
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         """Create the file if it is absent. The suffix of the file is the name of this access in `Stepper.parked`."""
         name = path.rpartition(".")[2]
-        return self._stepper.access(name, lambda: self._inner.put_if_absent(path, data), False, data)
+        return self._stepper.access(name, lambda: self.inner.put_if_absent(path, data), False, data)
 
     def put(self, path: str, data: bytes) -> None:
         """Create or replace a heartbeat file."""
-        self._stepper.access("heartbeat", lambda: self._inner.put(path, data), None, data)
+        self._stepper.access("heartbeat", lambda: self.inner.put(path, data), None, data)
 
     def get(self, path: str) -> bytes:
         def content() -> bytes | None:
             try:
-                return self._inner.get(path)
+                return self.inner.get(path)
             except NotFound:
                 return None
 
@@ -156,10 +156,4 @@ class SteppedStorage(Listable):
         return found
 
     def list(self, prefix: str) -> list[Entry]:
-        return self._stepper.access("list", lambda: self._inner.list(prefix), [])
-
-    def delete(self, path: str) -> None:
-        self._inner.delete(path)
-
-    def delete_all(self, paths: Any) -> None:
-        self._inner.delete_all(paths)
+        return self._stepper.access("list", lambda: self.inner.list(prefix), [])

@@ -12,7 +12,7 @@ import pyarrow as pa
 from nbcc.engine.config.options import DECISION
 from nbcc.engine.context import Context
 from nbcc.engine.data.jobs import InProcessJobs
-from nbcc.engine.storage import Entry, Listable, Storage
+from nbcc.engine.storage import Entry, Storage, StorageWrapper
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.announcements import FOLDER as ANNOUNCED
 from nbcc.engine.timeline.decisions import FOLDER as DECISIONS
@@ -75,17 +75,13 @@ class NoLock:
 
 
 @dataclass
-class Hooked(Listable):
+class Hooked(StorageWrapper):
     """A storage that calls `hook` before its call number `at`, counted from the first announcement on."""
 
     inner: Storage
     at: int = -1
     hook: Callable[[], None] = lambda: None
     calls: list[str] = field(default_factory=list)
-
-    @property
-    def url(self) -> str:
-        return self.inner.url
 
     def _call(self, verb: str, path: str) -> None:
         if self.calls or path.startswith(ANNOUNCED):

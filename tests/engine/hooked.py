@@ -8,11 +8,11 @@ from typing import Any
 
 from nbcc.engine import Context, Table
 from nbcc.engine.data.jobs import InProcessJobs
-from nbcc.engine.storage import Entry, Listable, Storage
+from nbcc.engine.storage import Entry, Storage, StorageWrapper
 
 
 @dataclass
-class Hooked(Listable):
+class Hooked(StorageWrapper):
     """Before the first put (or what `on` names) of a path that contains `moment`, `meanwhile` happens."""
 
     inner: Storage
@@ -21,16 +21,9 @@ class Hooked(Listable):
     calls: list[str] = field(default_factory=list)
     on: str = "put"
 
-    @property
-    def url(self) -> str:
-        return self.inner.url
-
     def put_if_absent(self, path: str, data: bytes) -> bool:
         self._reached("put", path)
         return self.inner.put_if_absent(path, data)
-
-    def put(self, path: str, data: bytes) -> None:
-        self.inner.put(path, data)
 
     def get(self, path: str) -> bytes:
         self._reached("get", path)

@@ -11,7 +11,7 @@ import pytest
 
 from nbcc.engine import Table, open_table
 from nbcc.engine.errors import Damaged, NbccError
-from nbcc.engine.storage import Entry, Listable, Storage
+from nbcc.engine.storage import Storage, StorageWrapper
 from nbcc.engine.timeline import load
 from nbcc.engine.timeline.archive_files import encode_rows
 from nbcc.engine.timeline.archive_reader import HISTORY, VERSION
@@ -23,37 +23,21 @@ Fault = Callable[[str, int, bytes], bytes]
 """From a path, how often it was read, and its content, to what a read returns."""
 
 
-class Faulty(Listable):
+class Faulty(StorageWrapper):
     """A storage whose reads may come short."""
 
     def __init__(self, storage: Storage, fault: Fault) -> None:
-        self._storage, self._fault = storage, fault
-        self.url = storage.url
+        super().__init__(storage)
+        self._fault = fault
         self.reads: Counter[str] = Counter()
 
     def get(self, path: str) -> bytes:
         self.reads[path] += 1
-        return self._fault(path, self.reads[path], self._storage.get(path))
-
-    def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self._storage.put_if_absent(path, data)
-
-    def put(self, path: str, data: bytes) -> None:
-        self._storage.put(path, data)
-
-    def list(self, prefix: str) -> list[Entry]:
-        return self._storage.list(prefix)
-
-    def delete(self, path: str) -> None:
-        self._storage.delete(path)
-
-    def delete_all(self, paths: list[str]) -> None:
-        self._storage.delete_all(paths)
+        return self._fault(path, self.reads[path], self.inner.get(path))
 
 
 def with_fault(table: Table, fault: Fault) -> Table:
-    faulty: Storage = Faulty(table.context.storage, fault)  # type: ignore[assignment]
-    return Table(replace(table.context, storage=faulty), table.config)
+    return Table(replace(table.context, storage=Faulty(table.context.storage, fault)), table.config)
 
 
 def compacted(folder: Path) -> Table:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from obstore.exceptions import GenericError
 from nbcc import Table
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import StorageError
-from nbcc.engine.storage import Entry, Listable, NotFound, Storage, object_storage, open_storage, put_own
+from nbcc.engine.storage import NotFound, Storage, StorageWrapper, object_storage, open_storage, put_own
 from nbcc.simulator.lockstep.s3.faults import Fault
 from nbcc.simulator.lockstep.s3.server import Bucket
 
@@ -23,36 +23,17 @@ SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 
 
 @dataclass
-class Ghost(Listable):
+class Ghost(StorageWrapper):
     """A storage whose first conditional put of each path happens, and is answered by: it exists."""
 
     inner: Storage
     hidden: list[str] = field(default_factory=list)
-
-    @property
-    def url(self) -> str:
-        return self.inner.url
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
         done = self.inner.put_if_absent(path, data)
         if done:
             self.hidden.append(path)
         return False
-
-    def put(self, path: str, data: bytes) -> None:
-        self.inner.put(path, data)
-
-    def get(self, path: str) -> bytes:
-        return self.inner.get(path)
-
-    def list(self, prefix: str) -> list[Entry]:
-        return self.inner.list(prefix)
-
-    def delete(self, path: str) -> None:
-        self.inner.delete(path)
-
-    def delete_all(self, paths: Sequence[str]) -> None:
-        self.inner.delete_all(paths)
 
 
 def rows(ts: int) -> pa.Table:

@@ -13,7 +13,7 @@ import pytest
 from nbcc.engine.audit import Why, inspect, why
 from nbcc.engine.audit.why_text import render
 from nbcc.engine.errors import BadInput
-from nbcc.engine.storage import Listable, Storage, open_storage
+from nbcc.engine.storage import Storage, StorageWrapper, open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.cli.main import run
 from nbcc.simulator.view.inventory import page_of
@@ -135,21 +135,17 @@ def test_only_the_bucket_of_the_key_is_opened(tmp_path: Path) -> None:
     table, storage = create(tmp_path / "t", record_key=["id", "ts"], buckets=8)
     table.upsert(table_of(SCHEMA, *((f"k{i}", i, "a") for i in range(50))))
 
-    class Watched(Listable):
-        opened: list[str] = []  # noqa: RUF012
-        url = storage.url
+    opened: list[str] = []
 
-        def list(self, prefix: str) -> Any:
-            return storage.list(prefix)
-
+    class Watched(StorageWrapper):
         def get(self, path: str) -> bytes:
             if not path.startswith(".hoodie"):
-                self.opened.append(path)
-            return storage.get(path)
+                opened.append(path)
+            return super().get(path)
 
-    found = why(Watched(), "id:k7,ts:7")  # type: ignore[arg-type]
+    found = why(Watched(storage), "id:k7,ts:7")
     assert found.groups[0].row == {"id": "k7", "ts": 7, "v": "a"}
-    assert len(Watched.opened) == 1
+    assert len(opened) == 1
     for wrong in ("k7", "id:k7", "id:k7,ts:seven"):
         with pytest.raises(BadInput, match="keys of this table are spelled id:<string>,ts:<int64>"):
             why(storage, wrong)

@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, cast
+from typing import Final
 
-from nbcc.engine.storage import Storage
+from nbcc.engine.storage import StorageWrapper
 from nbcc.engine.timeline.container import decode_record, encode_record
 from nbcc.engine.timeline.instant import HOME, parse_instant
 
@@ -15,22 +15,13 @@ KINDS: Final = {("compaction", "requested"): "compaction", ("commit", "completed
 """The files of a compaction with that metadata, by action and state, and the names of their records."""
 
 
-class _ForeignStorage:
-    def __init__(self, below: Storage) -> None:
-        self._below = below
+class ForeignStorage(StorageWrapper):
+    """A storage wrapper that removes nbcc's extra metadata from each put, so that the actor looks like another engine's
+    service.
+    """
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        return self._below.put_if_absent(path, _without_mark(path, data))
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._below, name)
-
-
-def foreign_storage(storage: Storage) -> Storage:
-    """Return a storage wrapper that removes nbcc's extra metadata from each put, so that the actor looks like another
-    engine's service.
-    """
-    return cast(Storage, _ForeignStorage(storage))
+        return super().put_if_absent(path, _without_mark(path, data))
 
 
 def _without_mark(path: str, data: bytes) -> bytes:

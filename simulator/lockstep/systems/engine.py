@@ -49,7 +49,7 @@ from ..control.calls import parsed
 from ..control.clock import ReadOnlyClock, instant_of, tick_of
 from ..control.conductor import Task
 from ..control.footprints import violations, without_later_listings
-from ..control.foreign_writer import foreign_storage
+from ..control.foreign_writer import ForeignStorage
 from ..control.harness import Handle, Harness
 from ..control.lock import ObserversLock
 from ..control.storage import MemoryStorage
@@ -251,7 +251,7 @@ class EngineSystem:
     def context(self, handle: Handle, operation: str) -> Context:
         """Return the engine context (storage, lock, clock, jobs, rules) for an operation of an actor."""
         jobs, rules = self.actors_jobs(handle), self._rules_of.get(handle.actor, self.rules)
-        storage = foreign_storage(handle.storage) if handle.actor in self._foreign else handle.storage
+        storage = ForeignStorage(handle.storage) if handle.actor in self._foreign else handle.storage
         seams = (storage, handle.lock, handle.clock, handle.names, jobs, rules)
         own = self._daemon.commits(handle.actor, operation, storage, len(self.harness.crashed))
         return Context(*seams, own_heartbeats=handle.heartbeats, own_commits=own)
