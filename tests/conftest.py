@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from nbcc.simulator.search.explore import memory
+from tests.builders.by_day import NIGHTLY
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,8 +25,6 @@ ROOM = 1 << 30  # bytes; the files of a test are deleted when it has passed
 GROWTH = 256 << 20  # bytes by which a process may grow between two garbage collections
 after_collection = [0]
 """The memory that this process held after each garbage collection."""
-
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 
 # A test that drives the whole engine is slow by nature; its own budget is what bounds it. Every run draws the same
 # examples, so that a green run means something; the nightly one draws new ones.

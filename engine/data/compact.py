@@ -109,7 +109,7 @@ def _to_keep(merged: Merged, task: CompactTask) -> pa.Table:
     every later record wins over them.
     """
     ranked_by = task.slice.shape.merge.ranked_by
-    if not task.keep_tombstones or ranked_by is None:
+    if not task.keeps_tombstones or ranked_by is None:
         return merged.deletes.slice(0, 0)
     return merged.deletes.filter(merged.deletes[ranked_by].is_valid())
 

@@ -264,7 +264,7 @@ class ChangesTask:
 
 @dataclass(frozen=True, slots=True)
 class CompactTask:
-    """A task that compacts `slice` into a base file with the instant time `instant`. `keep_tombstones` is True if the
+    """A task that compacts `slice` into a base file with the instant time `instant`. `keeps_tombstones` is True if the
     task also writes a log of the winning deletes.
 
     `sort_by` contains the columns by which the rows are sorted in ascending order; () means unsorted. A resize merges
@@ -274,7 +274,7 @@ class CompactTask:
 
     slice: ReadTask
     instant: str
-    keep_tombstones: bool = True
+    keeps_tombstones: bool = True
     sort_by: tuple[str, ...] = ()
     sources: tuple[ReadTask, ...] = ()
     bucket: tuple[int, int] | None = None

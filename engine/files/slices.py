@@ -225,7 +225,7 @@ def _slice_group(
     inside: dict[str | None, list[LogFile]] = {limit: [] for limit in limits}
     tombstones: dict[str | None, list[LogFile]] = {}
     for log in sorted(logs, key=lambda log: merge_position(log, rules)):
-        if keeps_deletes(log, bases.get(log.requested), rules):
+        if holds_tombstones(log, bases.get(log.requested), rules):
             tombstones.setdefault(log.requested, []).append(log)
         else:
             inside.setdefault(barrier_of(log, limits, rules), []).append(log)
@@ -235,7 +235,7 @@ def _slice_group(
     ]
 
 
-def keeps_deletes(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
+def holds_tombstones(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
     """Return whether a log contains the deletes that a compaction kept when it wrote `base`.
 
     `log` and `base` must have the same requested time. If times are not reserved, a write and a compaction may have the

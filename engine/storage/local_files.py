@@ -19,7 +19,6 @@ from contextlib import suppress
 from typing import BinaryIO, Final, TypeVar
 
 from ..errors import BadInput, UnsafePath
-from .local_content import content, irregular, part
 from .local_folders import CHANGE, identity, make_folders, opened, remove_empty, sync_folder
 from .paths import REMEDY
 from .staged_files import staged, unlinked
@@ -99,7 +98,7 @@ class LocalFiles:
         """Return the content of a regular file. Raises FileNotFoundError if `path` does not exist or is a folder.
         `read` never blocks on a FIFO or a device.
         """
-        return self._read(path, content)
+        return self._read(path, _content)
 
     def sync(self, path: str) -> bool:
         """Write a file to the disk, whichever program created it. Returns False if this object syncs nothing."""
@@ -110,7 +109,7 @@ class LocalFiles:
     def read_ranges(self, path: str, ranges: Sequence[tuple[int, int]]) -> list[bytes]:
         """Return the bytes of each range (start, end) of a regular file; fewer bytes if the file ends within the range.
         """
-        return self._read(path, lambda file, _: [part(file, start, end) for start, end in ranges])
+        return self._read(path, lambda file, _: [_part(file, start, end) for start, end in ranges])
 
     def _read(self, path: str, take: Callable[[int, int], T]) -> T:
         head, _, name = path.rpartition("/")
@@ -119,7 +118,7 @@ class LocalFiles:
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except OSError as refused:
             if refused.errno == errno.ENXIO:  # a socket, or a device without a driver
-                raise irregular(path) from None
+                raise _irregular(path) from None
             if refused.errno != errno.ELOOP:
                 raise
             file = -1
@@ -132,7 +131,7 @@ class LocalFiles:
             if stat.S_ISDIR(status.st_mode):
                 raise FileNotFoundError(errno.ENOENT, "it is a folder", path)
             if not stat.S_ISREG(status.st_mode):
-                raise irregular(path)
+                raise _irregular(path)
             return take(file, status.st_size)
         finally:
             os.close(file)
@@ -291,3 +290,28 @@ def _created_empty(folder: int, name: str) -> bool:
     except FileExistsError:
         return False
     return True
+
+
+def _content(file: int, size: int) -> bytes:
+    """Return the bytes from the file descriptor's position to the end of the file; `size` is the approximate file size.
+    """
+    parts = []
+    while piece := os.read(file, max(size, 0) + 1):
+        parts.append(piece)
+        size -= len(piece)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _part(file: int, start: int, end: int) -> bytes:
+    """Return the bytes of a file from `start` up to `end`; fewer bytes if the file ends before `end`."""
+    parts = []
+    while start < end and (piece := os.pread(file, end - start, start)):
+        parts.append(piece)
+        start += len(piece)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+def _irregular(path: str) -> UnsafePath:
+    """Return the error for a path that leads to a pipe, a socket or a device."""
+    exists = "it is a pipe, a socket or a device, not a regular file"
+    return UnsafePath(f"read {path!r}", exists, "remove it, or restore the file from a copy that you trust")

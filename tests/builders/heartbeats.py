@@ -9,6 +9,10 @@ class Died(BaseException):
     """Of a process: nothing that it would do at the end is done."""
 
 
+def dies(*_: object, **__: object) -> None:
+    raise Died
+
+
 @dataclass
 class Heartbeats:
     """Heartbeats that stop when a test says so."""

@@ -43,6 +43,14 @@ class TickClock:
         assert instant <= tick(self.now), f"{instant} was never taken"
 
 
+class HourClock(TickClock):
+    """A clock whose readings are an hour apart."""
+
+    def take(self) -> str:
+        self.now += 3_600_000
+        return tick(self.now)
+
+
 def context(folder: Path, clock: Clock | None = None) -> Context:
     return context_of(open_storage(folder), clock)
 

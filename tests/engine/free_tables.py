@@ -60,10 +60,6 @@ def assert_decided_once(table: Table) -> None:
     assert validate(table.context.storage).diagnostics == (), "nbcc validate finds no fault"
 
 
-class Dies(BaseException):
-    """The end of a writer's process."""
-
-
 class NoLock:
     """As of writers that have all lost the lock."""
 
@@ -120,10 +116,6 @@ def through(table: Table, storage: Hooked) -> Table:
         table.context, storage=storage, jobs=InProcessJobs(storage, table.context.names), lock=NoLock()
     )
     return Table(context, table.config)
-
-
-def dies() -> None:
-    raise Dies
 
 
 @dataclass

@@ -25,10 +25,11 @@ from nbcc.engine.timeline.decisions import Decision, LogEntry, put_entry
 from nbcc.engine.writes import announced, deciding
 from nbcc.engine.writes.deciding import decide_announced
 from nbcc.simulator.lockstep.s3.server import Bucket
+from tests.builders.heartbeats import Died, dies
 from tests.builders.meanwhile import before_next
 from tests.builders.threads import in_threads
 
-from .free_tables import SCHEMA, Dies, NoLock, dies, eager, entries, keys, made, rows
+from .free_tables import SCHEMA, NoLock, eager, entries, keys, made, rows
 
 NOW = "20260101000000001"
 
@@ -46,9 +47,9 @@ def table(tmp_path: Path, decision: str) -> Table:
 def announces_and_dies(table: Table, monkeypatch: pytest.MonkeyPatch, *given: str, **options: Any) -> None:
     """A writer of rows with these keys dies after it has announced its instant."""
     with monkeypatch.context() as patched:
-        patched.setattr(announced, "_under_lock", lambda *_, **__: dies())
-        patched.setattr(announced, "_without_lock", lambda *_, **__: dies())
-        with pytest.raises(Dies):
+        patched.setattr(announced, "_under_lock", dies)
+        patched.setattr(announced, "_without_lock", dies)
+        with pytest.raises(Died):
             table.upsert(rows(*given), **options)
 
 

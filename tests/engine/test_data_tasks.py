@@ -65,9 +65,9 @@ class Lab:
     def slice(self, base: WrittenFile | None = None, first: int = 0, last: int | None = None) -> ReadTask:
         return ReadTask(self.shape, "", GROUP, None if base is None else base.path, logs=tuple(self.logs[first:last]))
 
-    def compact(self, number: int, task: ReadTask, keep_tombstones: bool = True) -> tuple[ReadTask, list[WrittenFile]]:
+    def compact(self, number: int, task: ReadTask, keeps_tombstones: bool = True) -> tuple[ReadTask, list[WrittenFile]]:
         """The slice that the compaction leaves, without later logs; what it wrote."""
-        base, *tombstones = self.jobs.compact([CompactTask(task, instant(number), keep_tombstones)])
+        base, *tombstones = self.jobs.compact([CompactTask(task, instant(number), keeps_tombstones)])
         kept = tuple(LogInput(file.path, instant(number)) for file in tombstones)
         return replace(task, base=base.path, tombstones=kept, logs=()), [base, *tombstones]
 

@@ -38,7 +38,7 @@ from nbcc.simulator.lockstep.s3.server import Bucket
 from nbcc.simulator.lockstep.systems.rows import table_config
 from tests.builders.meanwhile import before_next
 
-from .free_tables import NoLock
+from .free_tables import NoLock, eager
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 
@@ -104,7 +104,7 @@ def failed(table: Table) -> Table:
     """The same table, in which a write has begun whose writer is gone."""
     request(table.context, "deltacommit")
     assert table.context.own_heartbeats is None
-    return Table(replace(table.context, rules=replace(table.context.rules, failed_writes="eager")), table.config)
+    return eager(table)
 
 
 def test_the_plan_of_a_rollback_takes_a_number_and_its_completion_another(table: Table) -> None:

@@ -21,8 +21,9 @@ from nbcc.engine.timeline.instant import parse_instant
 from nbcc.engine.timeline.timeline import FOLDER as TIMELINE
 from nbcc.engine.writes.commits import write_commit
 from nbcc.simulator.audit.validate import validate
+from tests.builders.heartbeats import Died, dies
 
-from .free_tables import Dies, Hooked, dies, entries, keys, made, rows, through
+from .free_tables import Hooked, entries, keys, made, rows, through
 
 
 @pytest.fixture
@@ -130,7 +131,7 @@ def test_an_archiver_that_is_stopped_while_others_archive(step: int, ends: bool,
                 dies()
 
         hooked.hook = meanwhile
-        with suppress(Dies):
+        with suppress(Died):
             through(table, hooked).archive(1)
         if len(hooked.calls) <= at:
             break

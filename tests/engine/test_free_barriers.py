@@ -16,9 +16,10 @@ from nbcc.engine.definition.load import load_properties
 from nbcc.engine.errors import Conflict
 from nbcc.engine.table import Table
 from nbcc.engine.writes.unlocked_request import request_without_lock
+from tests.builders.heartbeats import Died, dies
 from tests.builders.meanwhile import before_next
 
-from .free_tables import SCHEMA, Dies, Hooked, assert_decided_once, dies, eager, keys, made, rows, through
+from .free_tables import SCHEMA, Hooked, assert_decided_once, eager, keys, made, rows, through
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_a_writer_that_is_stopped_at_any_call(name: str, ends: bool, tmp_path: P
         try:
             getattr(through(table, hooked), name)(rows("mine"))
             committed = ["mine"]
-        except (Conflict, Dies):
+        except (Conflict, Died):
             committed = []
         if len(hooked.calls) <= at:
             break

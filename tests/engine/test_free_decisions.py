@@ -24,21 +24,10 @@ from nbcc.engine.writes.data_write import write
 from nbcc.engine.writes.deciding import create_entry, decide_announced
 from nbcc.engine.writes.unlocked_request import request_without_lock
 from nbcc.simulator.lockstep.s3.server import Bucket
+from tests.builders.heartbeats import Died, dies
 from tests.builders.meanwhile import before_next
 
-from .free_tables import (
-    SCHEMA,
-    Dies,
-    Hooked,
-    assert_decided_once,
-    dies,
-    eager,
-    entries,
-    keys,
-    made,
-    rows,
-    through,
-)
+from .free_tables import SCHEMA, Hooked, assert_decided_once, eager, entries, keys, made, rows, through
 
 LONE = 8
 """The most requests in sequence of a lone writer, until its instant is published."""
@@ -95,8 +84,8 @@ def test_an_author_that_dies_before_it_publishes_is_not_waited_for(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(deciding, "carry_out", lambda *_: dies())
-        with pytest.raises(Dies):
+        patched.setattr(deciding, "carry_out", dies)
+        with pytest.raises(Died):
             table.upsert(rows("dead"))
     assert keys(table) == []
     table.upsert(rows("alive"))
@@ -266,8 +255,8 @@ def test_an_early_entry_is_published_although_its_announcement_never_arrives(
     bucket: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table, other = lone(bucket), Table.open(None, "s3://lake/t", bucket.options)
-    monkeypatch.setattr(announced, "_announce", lambda *_: dies())
-    with pytest.raises(Dies):
+    monkeypatch.setattr(announced, "_announce", dies)
+    with pytest.raises(Died):
         table.upsert(rows("dead"))
     monkeypatch.undo()
     assert [item.data != b"" for item in entries(table)[-1].items] == [True]

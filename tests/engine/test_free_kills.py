@@ -12,20 +12,10 @@ from nbcc.engine.timeline.decisions import FOLDER as DECISIONS
 from nbcc.engine.timeline.decisions import last_entry
 from nbcc.engine.writes import deciding
 from nbcc.engine.writes.decision_log import cut
+from tests.builders.heartbeats import Died, dies
 from tests.builders.meanwhile import before_next
 
-from .free_tables import (
-    Dies,
-    Forgetful,
-    Hooked,
-    assert_decided_once,
-    dies,
-    eager,
-    keys,
-    made,
-    rows,
-    through,
-)
+from .free_tables import Forgetful, Hooked, assert_decided_once, eager, keys, made, rows, through
 
 
 @pytest.fixture
@@ -73,15 +63,15 @@ def _interleaved(table: Table, stalls: int, stops: int, goes_on: bool) -> list[s
         try:
             through(table, storage).upsert(rows("b"))
             acknowledged.append("b")
-        except Dies:
+        except Died:
             pass
         if not goes_on:
-            raise Dies
+            raise Died
 
     try:
         through(table, Hooked(table.context.storage, stalls, second)).upsert(rows("a"))
         acknowledged.append("a")
-    except Dies:
+    except Died:
         pass
     return acknowledged
 

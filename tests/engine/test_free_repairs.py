@@ -11,8 +11,9 @@ from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 from nbcc.engine.writes import announced
 from tests.builders.commands import nbcc_of, objects_of
+from tests.builders.heartbeats import Died, dies
 
-from .free_tables import Dies, assert_decided_once, dies, eager, keys, made, rows
+from .free_tables import assert_decided_once, eager, keys, made, rows
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_orphans_of_a_rolled_back_write_are_moved_without_a_lock(
 ) -> None:
     """The files of a pending write stay: its writer may announce it."""
     monkeypatch.setattr(announced, "_announce", lambda *_: dies())
-    with pytest.raises(Dies):
+    with pytest.raises(Died):
         table.upsert(rows("dead"))
     monkeypatch.undo()
     storage = open_storage(tmp_path / "t")

@@ -18,9 +18,10 @@ from nbcc.engine.timeline.announcements import announced_instants
 from nbcc.engine.timeline.restores import RestorePlan
 from nbcc.engine.writes import deciding
 from nbcc.simulator.audit.validate import validate
+from tests.builders.heartbeats import Died, dies
 from tests.builders.meanwhile import before_next
 
-from .free_tables import Dies, Hooked, dies, keys, made, rows, through
+from .free_tables import Hooked, keys, made, rows, through
 
 CALLS = 37
 """How many calls a restore sends after its first announcement. A write and a savepoint send fewer."""
@@ -100,7 +101,7 @@ def test_the_restore_of_a_dead_restorer_is_run_by_another(table: Table, at: int)
     try:
         if not through_every_call(Table.restore, table, at, dies):
             pytest.skip("a restore sends fewer calls")
-    except Dies:
+    except Died:
         write(table, "meanwhile", done)
         write(table, "later", done)
         other = Table.open(None, table.context.storage.url)

@@ -25,6 +25,8 @@ from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
 from nbcc.simulator.lockstep.systems.registry import factory
 from tests.builders.tables import batch, make_table
 
+from .free_tables import eager
+
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 
 
@@ -32,8 +34,7 @@ def test_a_file_that_lands_after_the_rollback_is_an_orphan_that_no_read_sees(tmp
     table = Table.create(None, tmp_path / "t", SCHEMA, record_key="id", ordering_fields="ts", buckets=1)
     table.upsert(pa.table({"id": ["a"], "ts": [1]}, SCHEMA))
     requested, _ = request(table.context, "deltacommit")
-    eager = Table(replace(table.context, rules=replace(table.context.rules, failed_writes="eager")), table.config)
-    assert len(eager.rollback()) == 1
+    assert len(eager(table).rollback()) == 1
 
     late = str(LogName(bucket_file_id(0), requested, 1, "0-7-7"))
     table.context.storage.put(marker(requested, "", late), b"")

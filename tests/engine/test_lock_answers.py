@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +20,7 @@ from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.lockstep.s3.faults import Fault
 from nbcc.simulator.lockstep.s3.server import Bucket
+from tests.builders.threads import within
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 URL = "s3://lake/t"
@@ -77,9 +76,9 @@ def test_a_renewal_goes_on_after_a_failed_answer(kind: Any, bucket: Bucket) -> N
     with held(lock):
         for _ in range(3):
             bucket.faults[:] = [Fault(kind, LEASE)]
-            assert _within(10, lambda: not bucket.faults[0].times)
+            assert within(10, lambda: not bucket.faults[0].times)
             since = lease(bucket)["validUntil"]
-            assert _within(10, lambda since=since: lease(bucket)["validUntil"] > since + 20), "it is renewed again"
+            assert within(10, lambda since=since: lease(bucket)["validUntil"] > since + 20), "it is renewed again"
 
 
 def test_a_renewal_ends_where_another_has_the_lock(bucket: Bucket) -> None:
@@ -205,12 +204,3 @@ def _put(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     os.utime(path, ns=(NOW * 10**6, NOW * 10**6))
-
-
-def _within(seconds: float, holds: Callable[[], bool]) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if holds():
-            return True
-        time.sleep(0.005)
-    return False

@@ -14,7 +14,6 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from obstore.store import MemoryStore
 
 from nbcc.engine.config.coordination import Coordination, coordination_of
 from nbcc.engine.config.options import PROVIDER
@@ -27,8 +26,8 @@ from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.lock.waiting import Waiting
 from nbcc.engine.lock.zookeeper import ZookeeperLock
 from nbcc.engine.storage import open_storage
-from nbcc.engine.storage.conditional import ConditionalObject, LocalObject, StoreObject
 from nbcc.engine.table import Table
+from tests.builders.threads import within
 from tools.processes import Plan, play
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
@@ -125,18 +124,9 @@ def test_a_holder_that_renews_keeps_it(kind: str, folder: Path) -> None:
     taken(holder)
     for _ in range(5):
         clock.ms += 50_000
-        assert _within(60.0, lambda: not other.try_once() and _beat_at(folder, kind, clock.ms))
-        assert _within(60.0, lambda: holder.left() == 60)
+        assert within(60.0, lambda: not other.try_once() and _beat_at(folder, kind, clock.ms))
+        assert within(60.0, lambda: holder.left() == 60)
     holder.give_back()
-
-
-def _within(seconds: float, holds: Callable[[], bool]) -> bool:
-    until = time.monotonic() + seconds
-    while time.monotonic() < until:
-        if holds():
-            return True
-        time.sleep(0.01)
-    return False
 
 
 def _beat_at(folder: Path, kind: str, now: int) -> bool:
@@ -176,23 +166,6 @@ def test_a_lease_that_was_given_back_is_free_at_once(folder: Path) -> None:
     lock = StorageLock(open_storage(folder), 0.0, now=lambda: NOW)
     assert lock.try_once()
     lock.give_back()
-
-
-@pytest.mark.parametrize("file", [LocalObject, StoreObject])
-def test_an_object_is_replaced_only_at_the_known_version(file: type, folder: Path) -> None:
-    one: ConditionalObject = LocalObject(str(folder), "o", folder.as_uri())
-    if file is StoreObject:
-        store = MemoryStore()
-        one = StoreObject(lambda operation, path, request: request(store), "memory:", "o")
-    assert one.read() is None
-    assert one.write(b"a", None)
-    assert not one.write(b"b", None)
-    known = one.read()
-    assert known is not None
-    assert one.write(b"b", known)
-    assert not one.write(b"c", known)
-    assert (found := one.read()) is not None
-    assert found.data == b"b"
 
 
 def test_hudis_lock_file_keeps_us_out_and_ours_is_where_it_looks(folder: Path) -> None:

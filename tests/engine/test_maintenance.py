@@ -24,8 +24,7 @@ from nbcc.engine.timeline.history import History
 from nbcc.engine.writes.commit_protocol import request
 from nbcc.engine.writes.idempotency import FOLDER as BATCHES
 from tests.builders.heartbeats import Died, Heartbeats
-from tests.builders.hour_clock import HourClock
-from tests.builders.tables import SCHEMA, batch, make_table, state, tick
+from tests.builders.tables import SCHEMA, HourClock, batch, make_table, state, tick
 
 from .hooked import during
 

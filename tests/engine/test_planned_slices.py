@@ -34,8 +34,7 @@ from nbcc.engine.writes.claims import new_time
 from nbcc.engine.writes.commit_protocol import complete
 from tests.builders.archived_tables import reopened
 from tests.builders.files import t
-from tests.builders.hour_clock import HourClock
-from tests.builders.tables import SCHEMA, batch, make_table, table_of, tick
+from tests.builders.tables import SCHEMA, HourClock, batch, make_table, table_of, tick
 from tests.builders.timeline_states import STATES
 
 from .walk import CONSUMED, OPERATIONS

@@ -13,6 +13,7 @@ from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import BadInput, Cleaned
 from nbcc.engine.storage import Entry
 from nbcc.engine.timeline.timeline import FOLDER
+from tests.builders.heartbeats import Died
 from tests.builders.tables import batch, make_table, state
 
 from .hooked import Hooked, during
@@ -29,10 +30,6 @@ def written(folder: Path) -> tuple[Table, list[str]]:
     return table, times
 
 
-class Crashed(Exception):
-    pass
-
-
 @dataclass
 class CrashesLater(Hooked):
     """A storage whose actor dies once it has deleted two times: the files of an instant, and its states."""
@@ -41,7 +38,7 @@ class CrashesLater(Hooked):
 
     def delete_all(self, paths: Sequence[str]) -> None:
         if self.deleted == 2:
-            raise Crashed
+            raise Died
         self.deleted += 1
         self.inner.delete_all(paths)
 
@@ -71,7 +68,7 @@ def actor(table: Table, storage: Hooked) -> Table:
 
 
 def restored_by_half(table: Table) -> None:
-    with pytest.raises(Crashed):
+    with pytest.raises(Died):
         actor(table, CrashesLater(table.context.storage)).restore()
 
 

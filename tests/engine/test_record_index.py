@@ -17,16 +17,13 @@ from nbcc.engine.errors import BadInput, Conflict, NotATable, UnknownKey, Unsupp
 from nbcc.engine.files.record_index import index_files
 from nbcc.simulator.audit.validate import validate
 from nbcc.simulator.cli.main import nbcc
+from tests.builders.heartbeats import Died, dies
 from tests.builders.tables import SCHEMA, make_table, state, table_of, with_deletes
 
 from .hooked import during
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-class Died(BaseException):
-    """Ends a writer as the end of its process does."""
 
 
 def rows(*values: tuple[Any, ...]) -> pa.Table:
@@ -40,10 +37,6 @@ def made(folder: Path, **changes: Any) -> Table:
     table.upsert(rows(("k0", "p", 1, "old"), ("k1", "p", 1, "old"), ("q0", "q", 1, "old")))
     assert table.index("RECORD_INDEX")
     return table
-
-
-def dies() -> None:
-    raise Died
 
 
 def test_known_keys_are_updated_and_deleted_concurrently(tmp_path: Path) -> None:

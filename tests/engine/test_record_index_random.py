@@ -14,6 +14,7 @@ import pytest
 
 from nbcc import Table
 from nbcc.engine.errors import Conflict, UnknownKey
+from tests.builders.heartbeats import Died, dies
 from tests.builders.tables import SCHEMA, make_table, table_of, with_deletes
 
 from .hooked import during
@@ -27,10 +28,6 @@ MOMENTS = (".inflight", ".nbcc/index", ".marker")
 PARTS, KEYS = "pqr", tuple(f"k{number}" for number in range(8))
 
 CHOICES = {"upsert": 8, "bulk_insert": 6, "compact": 2, "resize": 1, "clean": 1, "archive": 1}
-
-
-class Died(BaseException):
-    """Ends a writer as the end of its process does: no file of it is deleted."""
 
 
 @dataclass
@@ -104,9 +101,9 @@ class Program:
         table, happens = self.table, self.chance.random() if depth < 2 else 1.0
         if name in ("upsert", "bulk_insert") and happens < 0.5:
             moment = self.chance.choice(MOMENTS)
-            dies = happens < 0.1
-            table = during(table, moment, self.dies if dies else lambda: self.others(depth + 1))
-            self.steps.append("  " * depth + f"{name}, and before its {moment} {'it dies' if dies else 'others act'}")
+            mortal = happens < 0.1
+            table = during(table, moment, dies if mortal else lambda: self.others(depth + 1))
+            self.steps.append("  " * depth + f"{name}, and before its {moment} {'it dies' if mortal else 'others act'}")
         else:
             self.steps.append("  " * depth + name)
         try:
@@ -124,9 +121,6 @@ class Program:
             getattr(self.table, name)(**numbers.get(name, {}))
         except Conflict as conflict:
             self.steps.append(f"{name} is refused: {conflict}")
-
-    def dies(self) -> None:
-        raise Died
 
     def others(self, depth: int) -> None:
         for _ in range(self.chance.randint(1, 2)):

@@ -20,6 +20,7 @@ from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.writes.mapping import pending_resize
 from nbcc.simulator.audit.validate import validate
 from nbcc.simulator.cli.main import nbcc
+from tests.builders.heartbeats import Died
 from tests.builders.tables import SCHEMA, make_table, state, table_of, with_value
 
 from .hooked import Hooked, _with, during
@@ -219,10 +220,6 @@ def test_a_restore_to_before_a_resize_brings_the_old_groups_back(tmp_path: Path)
     assert len(groups(table)) == 2
     table.resize(3)
     assert with_value(table, "new") == {"k2"}
-
-
-class Died(BaseException):
-    pass
 
 
 class Dying(Hooked):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
 
@@ -14,6 +13,7 @@ from nbcc.engine.errors import Conflict
 from nbcc.simulator.audit.validate import validate
 from tests.builders.tables import SCHEMA, make_table, state, table_of, with_value
 
+from .free_tables import eager
 from .hooked import Hooked, _with, during
 
 ROWS = [(f"k{number}", "p", 1, "old") for number in range(12)]
@@ -53,8 +53,7 @@ def test_a_resize_takes_no_lock_to_copy_while_its_rounds_shrink(tmp_path: Path) 
 
 def test_a_writer_is_refused_if_a_rollback_deletes_its_logs_while_it_moves_them(tmp_path: Path) -> None:
     table = made(tmp_path, 2)
-    eager = Table(replace(table.context, rules=replace(table.context.rules, failed_writes="eager")), table.config)
-    moving = during(table, "-0000-0000-0000-000000000000-0_", eager.rollback, on="get")
+    moving = during(table, "-0000-0000-0000-000000000000-0_", eager(table).rollback, on="get")
     with pytest.raises(Conflict, match="it has been rolled back"):
         during(moving, ".log.", lambda: table.resize(4)).upsert(table_of(SCHEMA, ("k1", "p", 2, "new")))
     assert with_value(table, "new") == set()

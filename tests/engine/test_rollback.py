@@ -13,16 +13,16 @@ from nbcc.engine.data.shape import table_shape
 from nbcc.engine.data.tasks import WriteTask
 from nbcc.engine.errors import BadInput, Conflict
 from nbcc.engine.file_names import marker_folder
-from nbcc.engine.rules import Rules
 from nbcc.engine.storage import Entry
 from nbcc.engine.timeline import load_rollback_plan
 from nbcc.engine.timeline.container import decode_record
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from nbcc.engine.writes.batch import as_upserts
-from tests.builders.heartbeats import Died, Heartbeats
+from tests.builders.heartbeats import Died, Heartbeats, dies
 from tests.builders.tables import batch, make_table, tick
 
+from .free_tables import eager
 from .hooked import during
 
 
@@ -39,14 +39,10 @@ def table(tmp_path: Path, heartbeats: Heartbeats) -> Table:
     return made
 
 
-def dies(table: Table, moment: str) -> None:
+def dies_before(table: Table, moment: str) -> None:
     """A write of k2 whose process dies just before it puts a path that contains `moment`."""
-
-    def death() -> None:
-        raise Died
-
     with pytest.raises(Died):
-        during(table, moment, death).upsert(batch(("k2", 1, "b")))
+        during(table, moment, dies).upsert(batch(("k2", 1, "b")))
 
 
 def paths(table: Table, folder: str = "") -> list[str]:
@@ -58,7 +54,7 @@ def keys_of(table: Table) -> list[str]:
 
 
 def test_a_live_writer_is_left_alone(table: Table, heartbeats: Heartbeats) -> None:
-    dies(table, "_" + tick(3))  # no completed file, but its heartbeat is still renewed
+    dies_before(table, "_" + tick(3))  # no completed file, but its heartbeat is still renewed
     assert heartbeats.beating == {tick(3)}
     assert table.rollback() == ()
     with pytest.raises(BadInput, match="its writer is alive"):
@@ -68,7 +64,7 @@ def test_a_live_writer_is_left_alone(table: Table, heartbeats: Heartbeats) -> No
 @pytest.mark.parametrize("moment", [".requested", ".inflight", ".log.", f"{tick(3)}_"])
 def test_a_dead_writer_leaves_nothing_after_the_rollback(table: Table, heartbeats: Heartbeats, moment: str) -> None:
     before = paths(table)
-    dies(table, moment)
+    dies_before(table, moment)
     heartbeats.beating.clear()
     done = table.rollback()
     assert [instant.action for instant in done] == ([] if moment == ".requested" else ["rollback"])
@@ -78,7 +74,7 @@ def test_a_dead_writer_leaves_nothing_after_the_rollback(table: Table, heartbeat
 
 
 def test_plan_and_metadata_are_those_that_hudi_writes(table: Table, heartbeats: Heartbeats) -> None:
-    dies(table, f"{tick(3)}_")
+    dies_before(table, f"{tick(3)}_")
     [log] = [path for path in paths(table) if ".log." in path and tick(3) in path and ".marker" not in path]
     heartbeats.beating.clear()
     [done] = table.rollback()
@@ -145,7 +141,7 @@ def test_a_stalled_write_undoes_itself_before_another_process_does(table: Table,
 
 
 def test_a_rollback_that_died_is_finished_by_another(table: Table, heartbeats: Heartbeats) -> None:
-    dies(table, f"{tick(3)}_")
+    dies_before(table, f"{tick(3)}_")
     heartbeats.beating.clear()
 
     def death() -> None:
@@ -161,7 +157,7 @@ def test_a_rollback_that_died_is_finished_by_another(table: Table, heartbeats: H
 
 
 def test_two_that_run_one_rollback_complete_it_once(table: Table, heartbeats: Heartbeats) -> None:
-    dies(table, f"{tick(3)}_")
+    dies_before(table, f"{tick(3)}_")
     heartbeats.beating.clear()
     plan = table.schedule_rollback()
     assert plan is not None
@@ -174,7 +170,7 @@ def test_two_that_run_one_rollback_complete_it_once(table: Table, heartbeats: He
 def test_a_file_put_after_the_rollback_is_not_read_and_keeps_its_marker(
     table: Table, heartbeats: Heartbeats
 ) -> None:
-    dies(table, f"{tick(3)}_")
+    dies_before(table, f"{tick(3)}_")
     heartbeats.beating.clear()
     table.rollback()
     task = WriteTask(table_shape(table.config, table.context.rules), tick(3), 1 << 20)
@@ -186,9 +182,8 @@ def test_a_file_put_after_the_rollback_is_not_read_and_keeps_its_marker(
 
 
 def test_eager_rolls_back_every_pending_write(table: Table, heartbeats: Heartbeats) -> None:
-    dies(table, f"{tick(3)}_")
-    eager = Table(replace(table.context, rules=Rules(failed_writes="eager")), table.config)
-    assert [instant.action for instant in eager.rollback()] == ["rollback"]
+    dies_before(table, f"{tick(3)}_")
+    assert [instant.action for instant in eager(table).rollback()] == ["rollback"]
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from nbcc import Table
 from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks, rollback_block, without_rolled_back
 from nbcc.engine.table import open_table
 from nbcc.engine.timeline import decode_commit, encode_commit
+from tests.builders.heartbeats import Died, dies
 from tests.builders.hudi import same
 from tests.builders.tables import batch, context, make_table, state, tick
 
@@ -25,21 +26,13 @@ BLOCKS = {
 }
 
 
-class Died(Exception):
-    pass
-
-
 @pytest.fixture
 def table(tmp_path: Path) -> Table:
     """k1 = a by a write that completed, k1 = b (a greater ordering value) by one that died before it did."""
     made = make_table(tmp_path)
     made.upsert(batch(("k1", 1, "a")))
-
-    def death() -> None:
-        raise Died
-
     with pytest.raises(Died):
-        during(made, f"{FAILED}_", death).upsert(batch(("k1", 2, "b")))
+        during(made, f"{FAILED}_", dies).upsert(batch(("k1", 2, "b")))
     return made
 
 

@@ -24,10 +24,9 @@ from nbcc.engine.timeline.state_checkpoint import (
     put_checkpoint,
 )
 from nbcc.simulator.lockstep.s3.server import Bucket
-from tests.builders.hour_clock import HourClock
 from tests.builders.hudi import same
 from tests.builders.state_checkpoints import COPIES, answer, answers, checkpoint, cold, used, without_checkpoints
-from tests.builders.tables import SCHEMA, batch, keys, make_table, state, table_of, tick
+from tests.builders.tables import SCHEMA, HourClock, batch, keys, make_table, state, table_of, tick
 
 from .hooked import during
 from .walk import CONSUMED, OPERATIONS

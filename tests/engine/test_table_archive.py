@@ -19,6 +19,7 @@ from nbcc.engine.writes.commit_protocol import complete, request
 from nbcc.engine.writes.commits import write_commit
 from nbcc.engine.writes.data_write import write_task
 from tests.builders.archived_tables import answers, grown, reopened
+from tests.builders.heartbeats import Died, dies
 from tests.builders.hudi import same
 from tests.builders.tables import batch, files, make_table, state, tick
 
@@ -116,15 +117,9 @@ def test_manifest_first_deletes_afterwards(tmp_path: Path) -> None:
     before = state(table.snapshot())
     seen: list[bool] = []
 
-    class Dies(Exception):
-        pass
-
-    def dies() -> None:
-        raise Dies
-
     storage = table.context.storage
     dying = during(table, "_version_", dies, on="get")
-    with pytest.raises(Dies):
+    with pytest.raises(Died):
         dying.archive(retained=1)
     assert active(table) == {instant.requested for instant in done}
     kept = {entry.path: storage.get(entry.path) for entry in storage.list(FOLDER)}
@@ -215,13 +210,7 @@ def test_a_failed_write_is_recognised_until_it_is_rolled_back(tmp_path: Path) ->
     table.upsert(batch(("k1", 1, "1")))
     table.compact()
 
-    class Dies(BaseException):
-        pass
-
-    def dies() -> None:
-        raise Dies
-
-    with pytest.raises(Dies):
+    with pytest.raises(Died):
         during(table, ".log.", dies).upsert(batch(("k9", 1, "failed")))
     table.upsert(batch(("k1", 2, "2")))
     table.compact()

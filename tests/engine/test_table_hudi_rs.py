@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
-from nbcc import Table
 from nbcc.engine.errors import Conflict
-from nbcc.engine.rules import Rules
 from tests.builders.hudi import by_hudi_rs, same
 from tests.builders.tables import SCHEMA, batch, keys, make_table, state
 
+from .free_tables import eager
 from .hooked import during
 
 SHAPES: dict[str, dict[str, Any]] = {
@@ -134,10 +132,9 @@ def test_an_empty_commit_reads_alike(tmp_path: Path) -> None:
 def test_a_table_with_rolled_back_writes_reads_alike(tmp_path: Path) -> None:
     table = make_table(tmp_path)
     table.upsert(batch(("k1", 1, "a")))
-    eager = Table(replace(table.context, rules=Rules(failed_writes="eager")), table.config)
 
     def meanwhile() -> None:
-        assert [instant.action for instant in eager.rollback()] == ["rollback"]
+        assert [instant.action for instant in eager(table).rollback()] == ["rollback"]
         assert same(table)
 
     with pytest.raises(Conflict, match="rolled back"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import shutil
@@ -19,6 +18,7 @@ from nbcc.engine.storage import open_storage
 from nbcc.simulator.audit import Report, validate
 from nbcc.simulator.audit.text import render
 from nbcc.simulator.cli.main import run
+from tests.builders.by_day import NIGHTLY
 from tests.builders.tables import state
 
 from .corpus.answers import recorded, right_rows
@@ -28,7 +28,6 @@ from .corpus.readers import Rows as Answered
 from .corpus.tables import TABLES
 from .histories import damaged, random_table
 
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 ONCE_WRONG = (15, 33, 101)  # a plan that a restore undid; rows that an overwrite removed came back
 SEEDS = range(400) if NIGHTLY else (*range(10), *ONCE_WRONG)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,9 +15,9 @@ from nbcc.engine.storage import Storage, open_storage
 from nbcc.engine.timeline import parse_instant
 from nbcc.simulator.audit import validate
 from nbcc.simulator.audit.text import render
+from tests.builders.by_day import NIGHTLY
 from tests.builders.files import FOLDER
 
-NIGHTLY: Final = os.environ.get("NBCC_BUDGET") == "nightly"
 TABLES: Final = sorted(path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.zip"))
 OF_A_TABLE: Final = 100 if NIGHTLY else 2
 DELETING: Final = ("clean", "rollback", "restore")

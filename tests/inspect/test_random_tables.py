@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import random
 from collections import Counter
 from collections.abc import Sequence
@@ -17,13 +16,13 @@ from nbcc.simulator.audit.history import GroupHistory, Histories, Planned, Writt
 from nbcc.simulator.audit.judge import MAX_REFUSALS, Judgement, judge
 from nbcc.simulator.audit.text import render
 from nbcc.simulator.search import mutants
+from tests.builders.by_day import NIGHTLY
 from tools.detection import figures
 from tools.detection.campaign import judge_defects
 from tools.detection.tables import engine_table, played_table
 
 from .golden import good_table
 
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 RIGHT = 25
 DEFECTS = 200
 PARTS = range(40) if NIGHTLY else range(1)

@@ -5,7 +5,6 @@ Histories come from the model under weaker settings and are judged under the def
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 from collections.abc import Iterable
@@ -20,8 +19,8 @@ from nbcc.model.variants.order import Order
 from nbcc.simulator.audit.history import GroupHistory, LogPlanned, Planned, Written
 from nbcc.simulator.audit.play import play, traced
 from nbcc.simulator.audit.segments import segments, whole
+from tests.builders.by_day import NIGHTLY
 
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 HISTORIES = 1000 if NIGHTLY else 40
 DEFAULT = traced(Protocol())
 BY_REQUEST = traced(Protocol(merge_order="requested"))

@@ -4,7 +4,6 @@ it gives the answer of the whole table, or names the missing or cut file.
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import zipfile
@@ -31,10 +30,10 @@ from nbcc.engine.names import RandomNames
 from nbcc.engine.schema import META_COLUMNS
 from nbcc.engine.storage import Storage, open_storage
 from nbcc.simulator.lockstep.control.storage import MemoryStorage
+from tests.builders.by_day import NIGHTLY
 from tests.builders.tables import TickClock
 from tools.detection.tables import engine_table
 
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 TABLES = Path(__file__).parents[1] / "tables"
 SCHEMA = pa.schema([("ts", pa.int64()), *((name, pa.string()) for name in ("id", "part", "a", "b"))])
 KEYS = ("k", "l", "m")

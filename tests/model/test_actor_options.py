@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from random import Random
 from typing import Any
@@ -15,6 +14,7 @@ from nbcc.model.mechanisms import kind_of, kinds
 from nbcc.model.variants.slicing import Slicing
 from nbcc.model.world import chosen_by
 from nbcc.simulator import specs
+from tests.builders.by_day import NIGHTLY
 
 pytestmark = pytest.mark.xdist_group("options of actors")  # `looked_at` takes a minute at night: in one worker only
 
@@ -29,8 +29,6 @@ PROTOCOLS = (
 )
 """Under each of them other choices matter."""
 
-
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 
 RARE = ("bulk_inserter",)
 """Kinds whose conflicts are rare."""

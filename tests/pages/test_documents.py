@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from nbcc.model.promises import PROMISES
 from nbcc.simulator.glossary import meanings
 from nbcc.simulator.trace import load
 from nbcc.simulator.view.trace_content import content_of
+from tests.builders.by_day import NIGHTLY
 from tools.gallery.files import FOLDER
 from tools.regenerate import glossary, stale
 
@@ -24,7 +24,6 @@ LINK = re.compile(r"!?\[[^\]]*\]\(([^)\s]+)\)")
 AT_NIGHT = ("streams", "clusters", "options")
 """Pages whose programs take up to a minute each."""
 
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 PROGRAMS = [
     pytest.param(page, marks=pytest.mark.nightly if page.stem in AT_NIGHT else ())
     for page in PAGES

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -22,6 +21,7 @@ from nbcc.simulator.trace_text import render
 from nbcc.simulator.view.drawing import Text
 from nbcc.simulator.view.timeline import timeline
 from nbcc.simulator.view.trace_scene import scenes_of_trace
+from tests.builders.by_day import NIGHTLY
 from tools.gallery import Found, NotFound, catalogue, files_of, found, pages_of
 from tools.gallery.files import FOLDER, stale_files
 from tools.gallery.pages import command, played_by
@@ -108,7 +108,6 @@ CANNOT_HAPPEN = {
 
 
 IN_ONE_WORKER = pytest.mark.xdist_group("searches of the gallery")
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 CHOSEN = {name for entry in ENTRIES[::4] for name in (entry.name, entry.steps_of)}  # all searches take a minute
 SEARCHED = ENTRIES if NIGHTLY else tuple(entry for entry in ENTRIES if entry.name in CHOSEN)
 

@@ -141,18 +141,3 @@ LONG = "def f() -> None:\n" + "    x = 1\n" * FUNCTION_LINES
 )
 def test_each_rule_can_fail(rule: Callable[[str], Iterator[str]], text: str) -> None:
     assert [*rule(text)] != []
-
-
-CLASS_TWINS = 15
-"""Names of classes that are defined at least twice: what model and engine call by the same name. This may only fall."""
-
-
-def test_one_class_has_one_name() -> None:
-    found: dict[str, list[str]] = {}
-    for folder in ("model", "simulator", "engine"):
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-                if isinstance(node, ast.ClassDef):
-                    found.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
-    twins = {name: places for name, places in found.items() if len(places) > 1}
-    assert len(twins) <= CLASS_TWINS, twins

@@ -17,6 +17,11 @@ from nbcc.simulator.search.explore import Result, Verdict, explore
 
 SIZES: dict[str, Any] = tomllib.loads((files("nbcc") / "specs" / "sizes.toml").read_text(encoding="utf-8"))
 
+OPTIMISTIC = {
+    "conflict_check", "conflict_window", "conflict_by", "conflict_reads", "timeline", "priority", "early_detection",
+}  # fmt: skip
+"""The options of optimistic writers."""
+
 
 def search(system: Any) -> Result:
     """Everything there is to know of a system, promises and canary."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Iterator
 from contextlib import suppress
@@ -16,10 +15,10 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.promises.promise import NotJudged
 from nbcc.model.protocol import choices
 from nbcc.simulator import specs
+from tests.builders.by_day import NIGHTLY
 
 from .random_models import random_protocol, random_world
 
-NIGHTLY = os.environ.get("NBCC_BUDGET") == "nightly"
 BATCHES, MODELS = (50, 60) if NIGHTLY else (6, 40)
 LONGEST = 300
 WORLDS = specs.world_names()

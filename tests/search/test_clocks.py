@@ -9,6 +9,7 @@ from nbcc.model.mechanisms.clocks import Clock
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.search.explore import Verdict, explore
+from tests.builders.reachable import reachable
 
 from .pins import search
 
@@ -40,22 +41,12 @@ def test_test_and_set_keeps_writes_apart_and_not_a_write_from_a_plan() -> None:
     world = specs.world("demo").replace(actors={"writer": 2})
     alone, as_given = (Protocol(clock="seconds", uniqueness=each) for each in ("test_and_set", "as_given"))
     requested = [
-        {tuple(i.requested for i in model.timeline(state)) for state in reached(model)}
+        {tuple(i.requested for i in model.timeline(state)) for state in reachable(model)}
         for model in (Model(world, alone), Model(world, as_given))
     ]
     assert all(len(set(times)) == len(times) for times in requested[0])
     assert any(len(set(times)) < len(times) for times in requested[1])
     assert "PART" not in {n for n, f in search(Model(specs.world("demo"), alone)).promises.items() if f.trace}
-
-
-def reached(model: Model) -> set[tuple[int, ...]]:
-    found, ahead = {model.initial}, [model.initial]
-    while ahead:
-        for _, after in model.successors(ahead.pop()):
-            if after not in found:
-                found.add(after)
-                ahead.append(after)
-    return found
 
 
 def test_the_skew_is_a_part_of_the_world() -> None:

@@ -9,10 +9,9 @@ import pytest
 from nbcc.model import Model, Protocol, World
 from nbcc.simulator import specs
 from nbcc.simulator.search.explore import Verdict, explore
-from tests.builders.optimistic import OPTIMISTIC
 from tests.builders.reachable import reachable
 
-from .pins import search, violated
+from .pins import OPTIMISTIC, search, violated
 
 WORLDS = {"priority": "demo", "conflict_window": "occ_three_writes", "conflict_reads": "write_skew"}
 BREAKS: dict[tuple[str, str], set[str]] = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,6 +18,7 @@ from nbcc.simulator.components import is_dead
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.search.explore import Verdict, explore
+from tests.builders.reachable import reachable
 
 from .pins import search, violated
 
@@ -31,22 +31,10 @@ WORLDS = {
 }
 
 
-def states_of(model: Model) -> Iterator[Any]:
-    """Every state there is."""
-    seen, left = {model.initial}, [model.initial]
-    while left:
-        state = left.pop()
-        yield state
-        for _, after in model.successors(state):
-            if after not in seen:
-                seen.add(after)
-                left.append(after)
-
-
 @pytest.mark.parametrize("name", WORLDS)
 def test_it_is_never_behind_and_ahead_by_what_is_about_to_complete_or_dead(name: str) -> None:
     model, ahead = Model(WORLDS[name]), 0
-    for state in states_of(model):
+    for state in reachable(model):
         metadata, published = model.component(state, "metadata"), model.component(state, "published")
         assert {entry.requested for entry in published} <= metadata.listed
         early = len(metadata.listed) - len(published)
@@ -60,7 +48,7 @@ def test_it_is_never_behind_and_ahead_by_what_is_about_to_complete_or_dead(name:
 
 def test_a_write_that_is_rolled_back_is_taken_out_of_it() -> None:
     model, before = Model(WORLDS["rollback"]), set()
-    for state in states_of(model):
+    for state in reachable(model):
         done = {entry.requested for entry in model.component(state, "published")}
         listed = model.component(state, "metadata").listed
         targets = {each.target for each in model.component(state, "rollbacks") if each.requested in done}

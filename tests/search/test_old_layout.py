@@ -8,6 +8,7 @@ import pytest
 
 from nbcc.model import Model
 from nbcc.simulator import specs
+from tests.builders.reachable import reachable
 
 PAGE = Path(__file__).parents[2] / "docs" / "old-layout-and-new.md"
 COUNTS = {"base-instant-naming": (420, 18), "old-layout-serial": (144, 0), "default": (300, 18)}
@@ -16,18 +17,13 @@ COUNTS = {"base-instant-naming": (420, 18), "old-layout-serial": (144, 0), "defa
 
 def counts(protocol: str) -> tuple[int, int]:
     model = Model(specs.world("demo"), specs.protocol(protocol))
-    seen, left = {model.initial}, [model.initial]
-    writing = planning = 0
-    while left:
-        state = left.pop()
-        steps = list(model.successors(state))
-        if any(each.action == "deltacommit" and each.completed is None for each in model.timeline(state)):
-            writing += 1
-            planning += any(step.action == "compactor_schedules_plan" for step, _ in steps)
-        new = {after for _, after in steps} - seen
-        seen |= new
-        left += new
-    return writing, planning
+    writing = [
+        state
+        for state in reachable(model)
+        if any(each.action == "deltacommit" and each.completed is None for each in model.timeline(state))
+    ]
+    plans = ([step.action for step in model.enabled(state)].count("compactor_schedules_plan") for state in writing)
+    return len(writing), sum(map(bool, plans))
 
 
 @pytest.mark.parametrize("protocol", COUNTS)

@@ -12,9 +12,8 @@ from nbcc.model.protocol import choices
 from nbcc.simulator import specs
 from nbcc.simulator.search.explore import Result, Verdict, explore
 from nbcc.simulator.search.verdicts import load
-from tests.builders.optimistic import OPTIMISTIC
 
-from .pins import SIZES, case, search, violated
+from .pins import OPTIMISTIC, SIZES, case, search, violated
 
 # These lose nothing.
 KEEPING = ("time_service", "test_and_set", "occ", "resolved", "log", "free", "put_if_absent", "exclusive", "several",
@@ -220,7 +219,6 @@ def test_another_choice_loses_nothing(name: str) -> None:
 def test_a_protocol_breaks_what_is_pinned(name: str) -> None:
     pinned = SIZES["protocols"][name]
     model = specs.system(pinned["world"], name)
-    assert isinstance(model, Model)
     result = searched(model.world, model.protocol)
 
     assert violated(result) == pinned["violated"]
@@ -235,8 +233,6 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     pinned = SIZES["protocols"][name]
     extends = EXTENDS.get(name) or ("occ" if name.startswith("occ-") else "default")
     model, standard = specs.system(pinned["world"], name), specs.system(pinned["world"], extends)
-    assert isinstance(model, Model)
-    assert isinstance(standard, Model)
     found = explore(model, [PROMISES[pinned["promise"]]], until_all_broken=True)
     trace = found.promises[pinned["promise"]].trace
     assert trace is not None

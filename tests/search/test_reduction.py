@@ -48,12 +48,6 @@ CREWS = {
 }
 
 
-def model_of(world: str, protocol: str) -> Model:
-    model = specs.system(world, protocol)
-    assert isinstance(model, Model)
-    return model
-
-
 def verdicts_of(result: Result) -> dict[str, Any]:
     """Promise -> verdict and length; the names of exchangeable actors do not matter."""
     return {name: (found.verdict, found.steps) for name, found in result.promises.items()}
@@ -61,12 +55,12 @@ def verdicts_of(result: Result) -> dict[str, Any]:
 
 @cache
 def reduced(world: str, protocol: str) -> Result:
-    return explore(model_of(world, protocol), EVERY, canary=CANARY, reduce=True)
+    return explore(specs.system(world, protocol), EVERY, canary=CANARY, reduce=True)
 
 
 @pytest.mark.parametrize(("world", "protocol"), CASES)
 def test_verdicts_lengths_and_sizes_are_the_same(world: str, protocol: str) -> None:
-    model = model_of(world, protocol)
+    model = specs.system(world, protocol)
     whole = explore(model, EVERY, canary=CANARY)
     less = reduced(world, protocol)
 
@@ -120,7 +114,7 @@ def dead_ends(space: Space, state: State) -> list[State]:
 
 @pytest.mark.parametrize(("world", "protocol"), CASES)
 def test_a_counterexample_of_a_reduced_search_is_a_run(world: str, protocol: str) -> None:
-    model = model_of(world, protocol)
+    model = specs.system(world, protocol)
     for name, found in reduced(world, protocol).promises.items():
         if found.trace is not None:
             before = after = model.initial
@@ -288,7 +282,7 @@ def test_what_is_not_proven_shortest_says_so(monkeypatch: pytest.MonkeyPatch) ->
     search = "nbcc.simulator.search.explore.search"
     monkeypatch.setattr(f"{search}.MemoryBound.reached", lambda self, table: "no memory left")
     monkeypatch.setattr(f"{search}.CHECK_EVERY", 120)
-    model = model_of("demo", "tombstones-dropped")
+    model = specs.system("demo", "tombstones-dropped")
     result = explore(model, [PROMISES["SNAP"]], reduce=True)
     found = result.promises["SNAP"]
 

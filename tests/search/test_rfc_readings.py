@@ -110,7 +110,6 @@ def test_a_finding_is_what_its_command_finds(page: Path) -> None:
     stated = re.search(r"\*\*Run\.\*\* (\d+) steps", text)
     assert stated is not None
     model = specs.system(world, protocol)
-    assert isinstance(model, Model)
     found = explore(model, [PROMISES[promise]], until_all_broken=True)
     assert found.promises[promise].steps == int(stated[1])
 

@@ -9,23 +9,19 @@ import pytest
 from nbcc.model import Model, Protocol, World
 from nbcc.model.machine.transition import DEAD
 from nbcc.simulator import specs
+from tests.builders.reachable import reachable
 
 from .pins import search, violated
 
 
 def runs(model: Model, action: str) -> set[tuple[str, ...]]:
     """For each reachable step with this action: the steps of the live runners of its plan, before it."""
-    seen, left = {model.initial}, [model.initial]
-    found = set()
-    while left:
-        state = left.pop()
-        for step, after in model.successors(state):
-            if step.action == action:
-                found.add(tuple(own.step for own in runners(model, state, step.actor) if own.step != DEAD))
-            if after not in seen:
-                seen.add(after)
-                left.append(after)
-    return found
+    return {
+        tuple(own.step for own in runners(model, state, step.actor) if own.step != DEAD)
+        for state in reachable(model)
+        for step in model.enabled(state)
+        if step.action == action
+    }
 
 
 def runners(model: Model, state: Any, actor: str) -> list[Any]:

@@ -19,12 +19,6 @@ from nbcc.simulator.search.explore.watch import Watchers
 SHAPED = [promise for promise in PROMISES.values() if promise.shape]
 
 
-def model_of(world: str, protocol: str) -> Model:
-    model = specs.system(world, protocol)
-    assert isinstance(model, Model)
-    return model
-
-
 def reachable(model: Model) -> list[State]:
     search = Search(Space(model), Watchers(model, ()), Bounds())
     search.run()
@@ -60,7 +54,7 @@ WITHOUT_SHAPES = {
 )
 def test_a_shape_says_the_same_of_all_its_states(world: str, protocol: str, every: int) -> None:
     """Judged one by one, promises say of every state what they say of the first of its shape. And each has a shape."""
-    model = model_of(world, protocol)
+    model = specs.system(world, protocol)
     verdicts: dict[Any, Any] = {}
     for state in reachable(model)[::every]:
         for promise in SHAPED:
@@ -88,7 +82,7 @@ def test_requested_times_of_writes_matter_only_under_rules_that_compare_them() -
     """Completions and barriers decide what a read merges; slicing by requests is one of the rules that compare more."""
     orders = {}
     for protocol in ("default", "requested-time-slicing"):
-        model = model_of("demo", protocol)
+        model = specs.system("demo", protocol)
         states = reachable(model)
         orders[protocol] = [len({shape(model, s) for s in states}) for shape in (shape_of, windows_of, completions_of)]
 

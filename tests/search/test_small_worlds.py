@@ -88,18 +88,12 @@ LATE = World(
 
 def views(model: Model) -> Iterator[View]:
     """Every table that can come about, once."""
-    seen, left = {model.initial}, [model.initial]
     tables = set()
-    while left:
-        state = left.pop()
+    for state in reachable(model):
         view = view_of(model, state)
         if view.table not in tables:
             tables.add(view.table)
             yield view
-        for _, after in model.successors(state):
-            if after not in seen:
-                seen.add(after)
-                left.append(after)
 
 
 def as_they_read(view: View) -> Fold | None:

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import pytest
 
-from nbcc.model import Model
 from nbcc.simulator import specs
 from nbcc.simulator.search.explore import explore
 from nbcc.simulator.search.explore.quotient import Edge, Quotient
 from nbcc.simulator.search.explore.renaming import renamed_state, renamed_step
 from nbcc.simulator.search.explore.tours import tours
+from tests.builders.reachable import reachable
 
 from .pins import pairs
 
@@ -84,26 +84,19 @@ def test_the_rarest_edge_comes_first() -> None:
 def test_the_graph_has_every_step_of_the_model(name: str) -> None:
     """Counted another way: every step of every state of the model has an edge, and none has two."""
     model = specs.system(name)
-    assert isinstance(model, Model)
     quotient = Quotient(model)
     edges = quotient.edges()
-    seen, queue, found = {model.initial}, [model.initial], set()
-    for state in queue:
-        for step, after in model.successors(state):
-            found.add(quotient.edge(state, step, after))
-            if after not in seen:
-                seen.add(after)
-                queue.append(after)
+    states = reachable(model)
+    found = {quotient.edge(state, step, after) for state in states for step, after in model.successors(state)}
 
     assert len(edges) == len(set(edges))
     assert set(edges) == found
-    assert len(seen) == explore(model).distinct
+    assert len(states) == explore(model).distinct
 
 
 @pytest.mark.parametrize("name", ["demo", "cleaning_crash"])
 def test_steps_that_differ_in_names_alone_are_one_edge(name: str) -> None:
     model = specs.system(name)
-    assert isinstance(model, Model)
     quotient = Quotient(model)
     queue, together = [model.initial], set()
     for state in islice(queue, 300):
@@ -120,7 +113,6 @@ def test_steps_that_differ_in_names_alone_are_one_edge(name: str) -> None:
 @pytest.mark.parametrize("name", ["demo", "cleaning_crash"])
 def test_a_tour_is_made_of_runs_of_the_model(name: str) -> None:
     model = specs.system(name)
-    assert isinstance(model, Model)
     quotient = Quotient(model)
     for run in tours(quotient.edges(), quotient.first):
         state = model.initial

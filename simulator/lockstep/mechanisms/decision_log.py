@@ -44,7 +44,7 @@ LOCKSTEP = Lockstep(
                      "world.lock_losses"),
             engine=("writes.decision_log:catch_up", "writes.decision_log:decide", "writes.decided_plans:put_plan",
                     "writes.decision_log:withdraw", "timeline.decisions:put_decision", "writes.claims:new_time",
-                    "files.slices:keeps_deletes", "publish_decided"),
+                    "files.slices:holds_tombstones", "publish_decided"),
             hudi_impossible="its client decides by its lock alone, and cannot lose it between two of its own accesses",
             mutants=("decision-taken-twice", "decision-left-unpublished", "rollback-plan-takes-no-number",
                      "clean-plan-takes-no-number", "time-not-claimed", "log-taken-for-tombstones",
