@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from nbcc.engine.clock import WallClock, to_instant, to_millis
@@ -13,7 +12,8 @@ from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.table import Table
 
-SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
+from .free_tables import SCHEMA, rows
+
 SKEW = "hoodie.time.generator.max_expected_clock_skew_ms"
 
 
@@ -29,10 +29,6 @@ class Machine:
 
     def _sleep(self, seconds: float) -> None:
         self._truth[0] += round(seconds * 1000)
-
-
-def rows(*keys: str) -> pa.Table:
-    return pa.table({"id": list(keys), "ts": pa.array(range(len(keys)), pa.int64())}, schema=SCHEMA)
 
 
 def made(path: Path, **options: str) -> Table:

@@ -38,13 +38,7 @@ from nbcc.simulator.lockstep.s3.server import Bucket
 from nbcc.simulator.lockstep.systems.rows import table_config
 from tests.builders.meanwhile import before_next
 
-from .free_tables import NoLock, eager
-
-SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
-
-
-def rows(*keys: str) -> pa.Table:
-    return pa.table({"id": list(keys), "ts": pa.array(range(len(keys)), pa.int64())}, schema=SCHEMA)
+from .free_tables import SCHEMA, NoLock, eager, rows
 
 
 def made(path: Path, **options: str) -> Table:

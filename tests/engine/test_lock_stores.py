@@ -9,7 +9,6 @@ import textwrap
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from nbcc.engine.config.options import PROVIDER, SKEW
@@ -23,7 +22,8 @@ from nbcc.simulator.cli.outcome import Exit
 from nbcc.simulator.lockstep.control.storage import MemoryStorage
 from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
 
-SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
+from .free_tables import SCHEMA, rows
+
 URL = "s3://lake/t"
 
 
@@ -32,10 +32,6 @@ def made(bucket: Bucket, mode: str | None = None, **options: str) -> Table:
         None, URL, SCHEMA, record_key="id", ordering_fields="ts", concurrency_mode=mode, options=options,
         storage_options=bucket.options,
     )  # fmt: skip
-
-
-def rows(*keys: str) -> pa.Table:
-    return pa.table({"id": list(keys), "ts": pa.array(range(len(keys)), pa.int64())}, schema=SCHEMA)
 
 
 def keys(table: Table) -> set[str]:

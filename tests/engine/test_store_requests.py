@@ -7,7 +7,6 @@ import time
 from dataclasses import replace
 from typing import Any
 
-import pyarrow as pa
 import pytest
 
 from nbcc.engine.config.options import PROVIDER, SKEW
@@ -26,7 +25,8 @@ from nbcc.simulator.lockstep.s3.faults import Fault, Meeting
 from nbcc.simulator.lockstep.s3.server import Bucket
 from tests.builders.meanwhile import before_next
 
-SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64())])
+from .free_tables import SCHEMA, rows
+
 URL = "s3://lake/t"
 
 
@@ -42,10 +42,6 @@ def made(bucket: Bucket, buckets: int = 4, **options: str) -> Table:
         None, URL, SCHEMA, record_key="id", ordering_fields="ts", options={SKEW: "1", **options}, buckets=buckets,
         storage_options=bucket.options,
     )  # fmt: skip
-
-
-def rows(*keys: str) -> pa.Table:
-    return pa.table({"id": list(keys), "ts": pa.array(range(len(keys)), pa.int64())}, schema=SCHEMA)
 
 
 @pytest.mark.parametrize("decision", ["lock", "log"])
