@@ -81,3 +81,12 @@ def test_two_compactors_keep_every_promise() -> None:
 def test_a_world_of_several_compactors_that_crash_is_refused() -> None:
     with pytest.raises(ValueError, match="not modelled with crashes of one of several compactors"):
         Model(specs.world("free_two_compactors").replace(crashes=1), specs.protocol("free-commits"))
+
+
+def test_a_write_that_requests_an_earlier_time_after_a_restore_stays() -> None:
+    """No lock orders the request and the restore: the write completes later, whatever time it has requested."""
+    alone = specs.world("free_restores").replace(actors={"writer": 1, "savepointer": 1, "restorer": 1})
+    world = alone.replace(writes_per_writer=3)
+    found = explore(Model(world, specs.protocol("free-commits")), [PROMISES["REC"]])
+    assert found.promises["REC"].verdict is Verdict.HOLDS
+    assert found.distinct > 30_000
