@@ -25,9 +25,10 @@ from nbcc.engine.config.options import DECISION, REQUESTS
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.simulator.lockstep.peers.process import PeerRefused, peer
 from nbcc.simulator.lockstep.systems.rows import SCHEMA
+from tests.builders.heartbeats import Died, dies
 from tests.builders.hudi_differences import DELETES_LEFT_OUT, DIFFERENCES, hudi_incremental
 from tests.builders.pending import batch_of, snapshot_of
-from tests.engine.free_tables import Dies, Hooked, assert_decided_once, dies, eager, entries
+from tests.engine.free_tables import Hooked, assert_decided_once, eager, entries
 
 from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
 
@@ -159,7 +160,7 @@ class Writers:
         """A writer dies before its first put of such a path, if it puts any."""
         try:
             self.write(*keys, actor=self.actor((before, dies)))
-        except Dies:
+        except Died:
             self.readers.compare()
 
 
