@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..config import TableConfig
 from ..config.properties import encode_properties
-from ..config.record_index import INDEXED, TYPES, RecordIndex
+from ..config.record_index import GLOBAL_INDEX, INDEXED, INSERTS, MOVED, TYPES, UPDATES_ONLY, RecordIndex
 from ..context import Context
 from ..data.tasks import IndexTask, ReadTask
 from ..definition.load import PROPERTIES, load_properties, open_table
@@ -24,28 +24,38 @@ from ..writes.decision_log import in_order
 from ..writes.mapping import current_generation
 
 
-def run(context: Context, config: TableConfig, type: str = "RECORD_INDEX") -> bool:
-    """Make a record index of the table, after which only `bulk_insert` inserts keys: any other write of a key that the
-    index lacks raises `UnknownKey`. Returns False if the table has this index already.
+def run(context: Context, config: TableConfig, type: str = "RECORD_INDEX", inserts: str = UPDATES_ONLY) -> bool:
+    """Make a record index of the table. Returns False if the table has this index already.
 
     `type` is a value of Hudi's option hoodie.index.type. Under RECORD_INDEX or GLOBAL_RECORD_LEVEL_INDEX, a key is in
     one partition of the table; `BadInput` is raised if one is in two. Under RECORD_LEVEL_INDEX, it may be in several.
+
+    `inserts` states which writes insert a key that the index lacks. If it is "updates_only", only `bulk_insert` does,
+    and any other write of such a key raises `UnknownKey`. If it is "moved", every write does: the first one to complete
+    decides the partition of the key, and a write that has the key in another one moves its record there before it
+    completes, with the values of its partition columns. A table that has the index gets the new value of `inserts`.
+
     Updates and deletes of known keys stay non-blocking. No process may write to the table meanwhile: `Conflict` is
     raised otherwise. Processes that have opened the table before must open it again.
     """
     asked = f"make a record index of the type {type}"
     if type not in TYPES:
         raise BadInput(asked, f"there are {', '.join(TYPES)}", "use one")
+    _check_inserts(type, inserts)
     _refuse_unsupported(config, asked)
     with in_order(context):
         stored, active = open_table(context.storage), context.active()
-        if stored.record_index is not None:
-            if stored.record_index.type == TYPES[type]:
+        if (there := stored.record_index) is not None:
+            if there.type != TYPES[type]:
+                raise Unsupported(asked, f"it has one of the type {there.type}", "copy it (Table.copy)")
+            if there.inserts == inserts:
                 return False
-            raise Unsupported(asked, f"it has one of the type {stored.record_index.type}", "copy it (Table.copy)")
+            _refuse_writers(active, asked)
+            _record(context, there._replace(inserts=inserts))
+            return True
         _refuse_writers(active, asked)
         built = new_time(context, active)
-    index = RecordIndex(TYPES[type], built)
+    index = RecordIndex(TYPES[type], built, inserts)
     context.jobs.compact(list(_tasks(context, config, active, index)))
     with in_order(context):
         now = context.active()
@@ -54,6 +64,15 @@ def run(context: Context, config: TableConfig, type: str = "RECORD_INDEX") -> bo
             raise _busy(asked, "a write has completed since the keys were read")
         _record(context, index)
     return True
+
+
+def _check_inserts(type: str, inserts: str) -> None:
+    asked = f"make a record index with inserts={inserts}"
+    if inserts not in INSERTS:
+        raise BadInput(asked, f"there are {', '.join(INSERTS)}", "use one")
+    if inserts == MOVED and TYPES[type] != GLOBAL_INDEX:
+        exists = "under RECORD_LEVEL_INDEX the key alone decides its file group in each partition"
+        raise BadInput(asked, exists, "make no index, or one of the type RECORD_INDEX")
 
 
 def _record(context: Context, index: RecordIndex) -> None:

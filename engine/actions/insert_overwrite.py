@@ -30,10 +30,15 @@ def run(
     `Conflict` while a compaction or another replacing write of one of the partitions is pending.
     """
     config.check_writable()
-    if config.record_index is not None:
-        exists = "under its record index only a bulk insert inserts keys"
-        raise Unsupported("overwrite partitions", exists, "delete the partition, and load it by Table.bulk_insert")
+    refuse_index(config)
     rows = as_upserts(data, config)
     refuse_other_rows(rows, context.jobs)
     named = partitions_of(rows, config) if partitions is None else named_paths(partitions, config)
     return replace_partitions(context, config, named, rows, OPERATION)
+
+
+def refuse_index(config: TableConfig) -> None:
+    """Raise `Unsupported` if the table has a record index."""
+    if config.record_index is not None:
+        exists = "it would insert keys without their locations in the table's record index"
+        raise Unsupported("overwrite partitions", exists, "delete the partition, and load it by Table.bulk_insert")

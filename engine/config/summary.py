@@ -14,7 +14,7 @@ def summary(config: TableConfig) -> dict[str, object]:
         "ordering": config.ordering,
         "partitioned by": ", ".join(config.partition_by) or None,
         "buckets": config.buckets,
-        **({"record index": config.record_index.type} if config.record_index else {}),
+        **({"record index": f"{index.type}, inserts {index.inserts}"} if (index := config.record_index) else {}),
         "version": config.version,
         "rules": "nbcc" if config.own else "hudi",
     }

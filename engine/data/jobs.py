@@ -17,15 +17,16 @@ from .check import problems, refuse
 from .compact import compact_group
 from .digest import Digest, digest_of
 from .fetch import missing
-from .known_keys import index_keys, unknown_keys
+from .known_keys import index_keys, insert_keys, unknown_keys
 from .log_compact import compact_logs
-from .move import move_records
+from .move import move_home, move_records
 from .passes import slice_parts
 from .read import read_window
 from .tasks import (
     AnyCompaction,
     AnyRead,
     CompactTask,
+    HomeTask,
     IndexTask,
     MoveTask,
     ReadTask,
@@ -34,7 +35,7 @@ from .tasks import (
     WriteTask,
     WrittenFile,
 )
-from .write import bucket_column, split_by_group, write_group
+from .write import bucket_column, split_by_group, with_inserts, write_group
 
 
 class Jobs(Protocol):
@@ -117,7 +118,8 @@ class InProcessJobs:
         refuse(unknown_keys(self._storage, data, task), task.shape)
         groups = split_by_group(data, bucket_column(data, task.shape), task.shape)
         tasks = [partial(write_group, self._storage, self._names, task, group, spark_task=0) for group in groups]
-        return [file for files in together(self._storage, tasks) for file in files]
+        inserts = insert_keys(self._storage, self._names, data, task)
+        return with_inserts([file for files in together(self._storage, tasks) for file in files], inserts)
 
     def digest(self, data: pa.Table, shape: TableShape, sets: frozenset[str] | None) -> Digest:
         return digest_of(data, sets)
@@ -157,6 +159,8 @@ def run_compaction(storage: Storage, names: Names, task: AnyCompaction) -> list[
             return compact_group(storage, names, task)
         if isinstance(task, MoveTask):
             return move_records(storage, names, task)
+        if isinstance(task, HomeTask):
+            return move_home(storage, names, task)
         if isinstance(task, IndexTask):
             return index_keys(storage, names, task)
         return compact_logs(storage, names, task)

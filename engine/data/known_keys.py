@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import BadInput
-from ..files.record_index import KnownKeys, put_locations
+from ..files.record_index import SCHEMA, KnownKeys, put_locations
 from ..names import Generation, Names, bucket_file_id
 from ..storage import Storage
 from .bucket import buckets_of
@@ -24,9 +25,18 @@ from .tasks import IndexTask, TableShape, WriteTask, WrittenFile
 _BETWEEN: Final = "\0"  # in no partition path, so that a path and a key make one text
 
 
+class Inserts(NamedTuple):
+    """How many rows of a task have a key that it has put into the record index, and how many one that the index has in
+    another partition.
+    """
+
+    rows: int
+    elsewhere: int
+
+
 def unknown_keys(storage: Storage, rows: pa.Table, task: WriteTask) -> list[Problem]:
     """Return the rules of the record index that the rows violate. A delete of an unknown key inserts nothing."""
-    if task.known is None or not len(rows):
+    if task.known is None or task.known.moves or not len(rows):
         return []
     known = task.known.locations(storage, file_ids_of(rows, task.shape, task.generation))
     keys, paths = one_array(record_keys(rows, task.shape.keys)), one_array(partition_paths(rows, task.shape.keys))
@@ -34,6 +44,35 @@ def unknown_keys(storage: Storage, rows: pa.Table, task: WriteTask) -> list[Prob
     flags = is_deleted(rows)
     inserted = absent & ~one_array(flags).to_numpy(zero_copy_only=False) if flags is not None else absent
     return listed(zip(OF_INDEX, (inserted & (not task.known.inserts), elsewhere), strict=True), rows, task.shape)
+
+
+def insert_keys(storage: Storage, names: Names, rows: pa.Table, task: WriteTask) -> Inserts | None:
+    """Put the locations of the keys that the record index lacks, those of each bucket into one file. A delete puts its
+    location, too: else an insert of its key into another partition would not be compared with it. Returns None if the
+    write does not insert keys in this way.
+    """
+    if task.known is None or not task.known.moves or not len(rows):
+        return None
+    keys, paths = one_array(record_keys(rows, task.shape.keys)), one_array(partition_paths(rows, task.shape.keys))
+    known = task.known.locations(storage, file_ids_of(rows, task.shape, task.generation))
+    absent, elsewhere = _compared(keys, paths, known, in_table=True)
+    inserted = np.flatnonzero(absent)
+    buckets = buckets_of(hashed_values(rows, task.shape.keys), task.shape.buckets)[inserted]
+    found = pa.table([keys.take(pa.array(inserted)), paths.take(pa.array(inserted)).cast(pa.string())], schema=SCHEMA)
+    for bucket in np.unique(buckets).tolist():
+        own = found.filter(pa.array(buckets == bucket)).group_by([RECORD_KEY, PARTITION_PATH]).aggregate([])
+        file_id = bucket_file_id(bucket, Generation(task.generation, task.shape.buckets))
+        columns = (one_array(own[name]) for name in (RECORD_KEY, PARTITION_PATH))
+        put_locations(storage, task.instant, file_id, names.write_token(), *columns)
+    return Inserts(len(inserted), int(elsewhere.sum()))
+
+
+def homes_of(keys: pa.Array, paths: pa.Array, known: pa.Table) -> pa.Array:
+    """Return the partition that has each key by the locations `known`, the first completed one first; the one in
+    `paths` if it has no location.
+    """
+    found = one_array(known[PARTITION_PATH]).take(pc.index_in(keys, value_set=one_array(known[RECORD_KEY])))
+    return pc.coalesce(found, paths)
 
 
 def file_ids_of(rows: pa.Table, shape: TableShape, generation: int) -> list[str]:
@@ -74,6 +113,25 @@ def _in_two_partitions(locations: pa.Table) -> str | None:
     counted = locations.group_by(RECORD_KEY).aggregate([(PARTITION_PATH, "count_distinct")])
     twice = counted.filter(pc.greater(counted[f"{PARTITION_PATH}_count_distinct"], 1))
     return min(twice[RECORD_KEY].to_pylist(), default=None)
+
+
+def inserted_meanwhile(
+    storage: Storage, own: KnownKeys, since: KnownKeys, settled: Collection[str]
+) -> dict[str, bool]:
+    """Return the keys of the index files `own`, without those in `settled`, that other writes have inserted by the
+    locations `since`: whether into another partition. The files of one bucket are in memory at a time.
+    """
+    found: dict[str, bool] = {}
+    for file_id in sorted({file.file_id for file in own.files}):
+        theirs = since.locations(storage, [file_id])
+        if not len(theirs):
+            continue
+        ours = own.locations(storage, [file_id])
+        ours = ours.filter(pc.is_in(ours[RECORD_KEY], one_array(theirs[RECORD_KEY])))
+        keys, paths = one_array(ours[RECORD_KEY]), one_array(ours[PARTITION_PATH])
+        elsewhere = pc.not_equal(homes_of(keys, paths, theirs), paths)
+        found |= dict(zip(keys.to_pylist(), elsewhere.to_pylist(), strict=True))
+    return {key: is_elsewhere for key, is_elsewhere in found.items() if key not in settled}
 
 
 def index_keys(storage: Storage, names: Names, task: IndexTask) -> list[WrittenFile]:

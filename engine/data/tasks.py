@@ -305,6 +305,20 @@ class MoveTask:
 
 
 @dataclass(frozen=True, slots=True)
+class HomeTask:
+    """A task that puts the records of `files` into one log of each partition that has one of their keys by the
+    locations `known`. A key without a location stays in its partition. `files` are the files of a pending write in the
+    file groups `file_id` of all partitions, each with its partition, in merge order. `instant` is its requested time.
+    """
+
+    shape: TableShape
+    file_id: str
+    files: tuple[tuple[str, LogInput | BaseInput], ...]
+    known: KnownKeys
+    instant: str
+
+
+@dataclass(frozen=True, slots=True)
 class IndexTask:
     """A task that indexes the keys of `slices`, those of one bucket. If `in_table`, no key may be in two of them."""
 
@@ -327,6 +341,8 @@ class WrittenFile:
         files of one group, only one of the files has a digest.
     `bounds` contains the value ranges of a log's columns, for at most the first 32 columns; None means unknown.
     `checksum` is the checksum of a log's content, which readers compare with the content.
+    `inserts` is the number of rows whose keys the write has put into the record index, and `elsewhere` that of rows
+        whose keys the index has in another partition. Of the files of a task, only the first has these numbers.
     """
 
     path: str
@@ -343,7 +359,9 @@ class WrittenFile:
     digest: Digest | None = None
     bounds: Mapping[str, Bounds] | None = None
     checksum: str = ""
+    inserts: int = 0
+    elsewhere: int = 0
 
 
 AnyRead = ReadTask | WindowTask | ChangesTask
-AnyCompaction = CompactTask | LogCompactTask | MoveTask | IndexTask
+AnyCompaction = CompactTask | LogCompactTask | MoveTask | HomeTask | IndexTask

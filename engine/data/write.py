@@ -34,6 +34,7 @@ from .columns import (
 )
 from .digest import digest_of
 from .keys import hashed_values, partition_paths, record_keys
+from .known_keys import Inserts
 from .merge import winners_of
 from .put_files import put_base_file, put_data_file
 from .ranges import COLUMNS, bounds_of
@@ -101,6 +102,13 @@ def write_group(
     if task.digests:  # of the input rows, before rows of equal key are combined
         files[0] = replace(files[0], digest=digest_of(group.rows, task.sets))
     return files
+
+
+def with_inserts(files: list[WrittenFile], inserts: Inserts | None) -> list[WrittenFile]:
+    """Return the files of a task, the first of which states what the task has found and put in the record index."""
+    if inserts is None:
+        return files
+    return [replace(files[0], inserts=inserts.rows, elsewhere=inserts.elsewhere), *files[1:]]
 
 
 def _put_group(

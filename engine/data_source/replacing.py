@@ -149,7 +149,11 @@ class PartitionDeleter(TableWriter):
 
 
 def check_replacing(options: WriteOptions, config: TableConfig, columns: pa.Schema) -> None:
-    """Raise `BadInput` if the options or the columns do not fit an operation of this module."""
+    """Raise `BadInput` if the options or the columns do not fit an operation of this module, and `Unsupported` if the
+    table's record index does not.
+    """
+    if options.operation != DELETE:
+        insert_overwrite.refuse_index(config)
     asked = f"write with {OPERATION}={options.operation}"
     if options.batch_id is not None:
         raise BadInput(

@@ -27,10 +27,11 @@ from ..context import Context
 from ..data.check import problems, refuse
 from ..data.columns import conform
 from ..data.digest import Digest, digest_of
+from ..data.known_keys import insert_keys, unknown_keys
 from ..data.memory import rows_of_task
 from ..data.shape import table_shape
 from ..data.tasks import VERSIONS_PER_TASK, TableShape, WriteTask, WrittenFile
-from ..data.write import bucket_column, split_by_group, write_group
+from ..data.write import bucket_column, split_by_group, with_inserts, write_group
 from ..errors import BadInput, Unsupported
 from ..lock import InProcessLock
 from ..names import RandomNames, bucket_of
@@ -255,7 +256,7 @@ class BatchWriter(TableWriter):
         try:
             publish(
                 context, self._config, requested, at_request=self._at_request, files=files, commit=commit,
-                batch_id=batch_id,
+                batch_id=batch_id, known=self._task.known,
             )  # fmt: skip
         except Repeated as repeated:  # another attempt was faster, and this one has taken its own back
             resolve_repeated(context, repeated, digest, self._options.replay_difference)
@@ -304,10 +305,16 @@ def _conformed(rows: pa.Table, options: WriteOptions, config: TableConfig) -> pa
 
 
 def write_rows(storage: Storage, rows: pa.Table, task: WriteTask, writer: int) -> list[WrittenFile]:
-    """Write rows to log files, one file group at a time. The rows must have passed the validation by `problems`."""
+    """Write rows to log files, one file group at a time. The rows must have passed the validation by `problems`.
+
+    Raises `BadInput` if the record index refuses a key.
+    """
     names, shape = RandomNames(), task.shape
+    refuse(unknown_keys(storage, rows, task), shape)
+    inserts = insert_keys(storage, names, rows, task)
     groups = split_by_group(rows, bucket_column(rows, shape), shape)
-    return [file for group in groups for file in write_group(storage, names, task, group, writer)]
+    files = [file for group in groups for file in write_group(storage, names, task, group, writer)]
+    return with_inserts(files, inserts)
 
 
 def _rewriter(storage: Storage, task: WriteTask, writer: int) -> Callable[[pa.Table], Sequence[WrittenFile]]:

@@ -23,8 +23,7 @@ from ..storage import Storage, put_unique
 FOLDER: Final = ".hoodie/.nbcc/index"
 
 _NAME: Final = re.compile(rf"{re.escape(FOLDER)}/([0-9]{{17}})_([^_/]+)_[^_/]+\.parquet")
-_KEY, _PARTITION = META_COLUMNS[2:4]
-SCHEMA: Final = pa.schema([(_KEY, pa.string()), (_PARTITION, pa.string())])
+SCHEMA: Final = pa.schema([(name, pa.string()) for name in META_COLUMNS[2:4]])
 
 
 class IndexFile(NamedTuple):
@@ -39,14 +38,16 @@ class KnownKeys(NamedTuple):
     """What a write may take for known: the index files whose locations count.
 
     `in_table` is True if a key has one partition in the whole table, and False if it has one file group in each
-    partition. `first` is the number of buckets before the first resize. `inserts` is True for a write that may insert
-    keys, and puts their locations.
+    partition. `first` is the number of buckets before the first resize. `inserts` is True for a bulk insert, which puts
+    the locations of all its keys. `moves` is True for a write that puts the locations of the keys that it does not find
+    in its partition, and moves a record to the partition that has its key by then.
     """
 
     files: tuple[IndexFile, ...]
     in_table: bool
     first: int
     inserts: bool = False
+    moves: bool = False
 
     def locations(self, storage: Storage, file_ids: Collection[str]) -> pa.Table:
         """Return the locations of the keys that may be in file groups with the given file ids."""

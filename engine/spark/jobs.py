@@ -25,10 +25,10 @@ from ..data.check import Problem, problems, refuse
 from ..data.columns import IS_DELETED, conform
 from ..data.digest import Digest, digest_of
 from ..data.jobs import run_compaction
-from ..data.known_keys import unknown_keys
+from ..data.known_keys import insert_keys, unknown_keys
 from ..data.memory import rows_of_task
 from ..data.tasks import VERSIONS_PER_TASK, AnyCompaction, AnyRead, ReadTask, TableShape, WriteTask, WrittenFile
-from ..data.write import bucket_column, split_by_group, write_group
+from ..data.write import bucket_column, split_by_group, with_inserts, write_group
 from ..names import Names
 from ..schema import to_spark
 from ..storage import Storage
@@ -204,8 +204,10 @@ def _writer(storage: Storage, names: Names, task: WriteTask, there: Witness | No
             share = rows[BUCKET][0].as_py() // task.shape.buckets  # all rows of the Spark task have one share
             own = replace(task, first_version=1 + VERSIONS_PER_TASK * share)
             buckets = pc.subtract(rows[BUCKET], share * task.shape.buckets)
+            inserts = insert_keys(storage, names, conformed, own)
             for group in split_by_group(conformed, buckets, task.shape):
-                yield _answers(write_group(storage, names, own, group, writer))
+                yield _answers(with_inserts(write_group(storage, names, own, group, writer), inserts))
+                inserts = None
         keep_loaded()
 
     return write

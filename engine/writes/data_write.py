@@ -19,6 +19,7 @@ from ..context import Context
 from ..data.shape import table_shape
 from ..data.tasks import BaseInput, WriteTask, WrittenFile
 from ..errors import Conflict
+from ..files.record_index import KnownKeys
 from ..files.slices import load_slices, to_read
 from ..timeline import Instant, put_inflight
 from ..timeline.history import Active
@@ -30,7 +31,7 @@ from .conflicts import NO_READS, ReadSet, conflict_of, footprint_of
 from .decision_log import announces, need_lock
 from .file_ids import file_ids_by_bucket
 from .idempotency import UNNAMED, Batch, Repeated, batch_metadata, digest_of_files, resolve_repeated
-from .locations import with_known_keys
+from .locations import Homes, with_known_keys
 from .looking_ahead import Outlook, looking_ahead
 from .mapping import complete_in_current_groups, current_generation, to_generation
 from .unlocked_request import begin_write
@@ -99,7 +100,7 @@ def _attempt(
     try:
         return publish(
             context, config, requested, at_request=at_request, files=files, commit=commit, batch_id=batch.id,
-            read_set=read_set, refused_by=refused_by, outlook=outlook(),
+            read_set=read_set, refused_by=refused_by, outlook=outlook(), known=task.known,
         )  # fmt: skip
     except Repeated as written:
         return resolve_repeated(context, written, digest, batch.replay_difference)
@@ -117,9 +118,11 @@ def publish(
     read_set: ReadSet = NO_READS,
     refused_by: Refusal | None = None,
     outlook: Outlook | None = None,
+    known: KnownKeys | None = None,
 ) -> Instant:
     """Complete a write under the table's lock, or announce it, so that another actor may complete it. `commit` returns
-    the content of the commit of the given files: another list of them if a resize has completed since the write began.
+    the content of the commit of the given files: another list of them if a resize has completed since the write began,
+    or if a key is not in its partition. `known` are the locations of keys that the write has looked up.
     A write with another check of its own (`refused_by`) is not announced, because no other actor could make that check.
     """
     action = action_of(config)
@@ -134,9 +137,11 @@ def publish(
         conflict = conflict_of(context, config, requested, files, at_request=at_request, now=now, read_set=read_set)
         return conflict or (refused_by(now or context.active()) if refused_by else None)
 
+    with undo_on_error(context, requested, action):
+        homes = Homes(context, config, requested, known, files)
     return complete_in_current_groups(
         context, config, requested, action, files=files, commit=commit, batch_id=batch_id, refused_by=refusal,
-        may_check_early=True,
+        may_check_early=True, check_homes=homes.check,
     )  # fmt: skip
 
 

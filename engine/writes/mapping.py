@@ -14,7 +14,7 @@ from ..config import TableConfig
 from ..config.table_config import RESIZED
 from ..context import Context
 from ..data.shape import table_shape
-from ..data.tasks import BaseInput, LogInput, MoveTask, WriteTask, WrittenFile
+from ..data.tasks import AnyCompaction, BaseInput, LogInput, MoveTask, WriteTask, WrittenFile
 from ..definition.load import load_properties
 from ..errors import Conflict
 from ..file_names import partition_metadata
@@ -25,13 +25,31 @@ from ..timeline.resize_plans import CLUSTERING, ResizePlan, resizes
 from .attempts import delete_own_files
 from .commit_protocol import LeavesLock, complete, publication_conflict, undo_on_error
 
+Source = tuple[str, str, LogInput | BaseInput]
+"""Partition and file id of a data file, and the file."""
 
-class OtherMapping(LeavesLock):
+
+class OtherGroups(LeavesLock):
     """Raised under the lock by a writer whose keys have other file groups since it began to write."""
+
+    def tasks(
+        self, context: Context, config: TableConfig, requested: str, sources: Sequence[Source]
+    ) -> Sequence[AnyCompaction]:
+        """Return the tasks that put the records of the write's files, which are in merge order, into these groups."""
+        raise NotImplementedError
+
+
+class OtherMapping(OtherGroups):
+    """Raised if a resize has completed."""
 
     def __init__(self, generation: Generation) -> None:
         super().__init__()
         self.generation = generation
+
+    def tasks(
+        self, context: Context, config: TableConfig, requested: str, sources: Sequence[Source]
+    ) -> Sequence[AnyCompaction]:
+        return move_tasks(context, config, requested, sources, self.generation)
 
 
 def current_generation(context: Context, config: TableConfig, active: Active) -> Generation:
@@ -94,14 +112,11 @@ def check_mapping(context: Context, config: TableConfig, files: Sequence[Written
 
 
 def moved(
-    context: Context, config: TableConfig, requested: str, files: Sequence[WrittenFile], generation: Generation
+    context: Context, config: TableConfig, requested: str, files: Sequence[WrittenFile], other: OtherGroups
 ) -> list[WrittenFile]:
-    """Put the records of a pending write into the file groups of another generation, delete the files in the replaced
-    groups, and return the new files.
-    """
+    """Put the records of a pending write into other file groups, delete its files, and return the new ones."""
     in_order = sorted(files, key=lambda file: file.version or 0)
-    tasks = move_tasks(context, config, requested, sources_of(in_order, requested), generation)
-    put = context.jobs.compact(tasks)
+    put = context.jobs.compact(other.tasks(context, config, requested, sources_of(in_order, requested)))
     delete_own_files(context, requested, files)
     return put
 
@@ -117,12 +132,17 @@ def complete_in_current_groups(
     refused_by: Callable[[Active | None, Sequence[WrittenFile]], Conflict | None],
     batch_id: str | None = None,
     may_check_early: bool = False,
+    check_homes: Callable[[Active], None] = lambda now: None,
 ) -> Instant:
-    """Complete a write like `commit_protocol.complete`, with its records in the file groups that hold its keys then."""
+    """Complete a write like `commit_protocol.complete`, with its records in the file groups that hold its keys then.
+    `check_homes` is called under the lock after the mapping is checked, and may raise `OtherGroups`, too.
+    """
 
     def under_lock(now: Active | None) -> None:
         if config.merge_on_read and config.coordination.decision == "lock":
-            check_mapping(context, config, files, now or context.active())
+            now = now or context.active()
+            check_mapping(context, config, files, now)
+            check_homes(now)
 
     def refusal(now: Active | None) -> Conflict | None:
         return refused_by(now, files)
@@ -133,19 +153,15 @@ def complete_in_current_groups(
                 context, requested, action, files=files, commit=commit(files), batch_id=batch_id, refused_by=refusal,
                 under_lock=under_lock, may_check_early=may_check_early,
             )  # fmt: skip
-        except OtherMapping as other:
+        except OtherGroups as other:
             with undo_on_error(context, requested, action):
                 try:
-                    files = moved(context, config, requested, files, other.generation)
+                    files = moved(context, config, requested, files, other)
                 except Exception as error:  # Spark wraps the error of a missing log
                     # A rollback deletes the logs of a writer that it takes for dead: they are not missing.
                     if undone := publication_conflict(context, context.active(), requested, action):
                         raise undone from error
                     raise
-
-
-Source = tuple[str, str, LogInput | BaseInput]
-"""Partition and file id of a data file, and the file."""
 
 
 def sources_of(files: Iterable[WrittenFile], requested: str) -> list[Source]:

@@ -1,5 +1,5 @@
 """Random programs under a record index, against an oracle that knows completed writes alone: keys that concurrent bulk
-inserts put into several partitions, concurrent updates and deletes, and writers that die.
+inserts, or upserts, put into several partitions, concurrent updates and deletes, and writers that die.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 import pytest
 
 from nbcc import Table
+from nbcc.engine.config.record_index import INSERTS
 from nbcc.engine.errors import Conflict, UnknownKey
 from tests.builders.heartbeats import Died, dies
 from tests.builders.tables import SCHEMA, make_table, table_of, with_deletes
@@ -37,6 +38,7 @@ class Program:
 
     table: Table
     chance: random.Random
+    inserts: str = "updates_only"
     writes: list[tuple[str, Rows]] = field(default_factory=list)
     homes: dict[str, str] = field(default_factory=dict)
     steps: list[str] = field(default_factory=list)
@@ -56,12 +58,14 @@ class Program:
     def write(self, table: Table, name: str) -> None:
         rows = self.batch(name)
         known = dict(self.homes)
-        kept = rows if name != "upsert" else rows.filter(pc.is_valid(rows["a"]))
+        moves = self.inserts == "moved" and name == "upsert"
+        kept = rows if moves or name != "upsert" else rows.filter(pc.is_valid(rows["a"]))
         inserts = {row["id"]: row["part"] for row in kept.to_pylist()}
         places = {row["id"]: row["part"] for row in rows.to_pylist()}
         try:
             done = getattr(table, name)(rows)
         except UnknownKey:
+            assert not moves, "an upsert is refused"
             lacking = [key for key in inserts if key not in known] if name == "upsert" else []
             elsewhere = [key for key, part in places.items() if self.homes.get(key, part) != part]
             assert lacking or elsewhere, f"{name} of known keys is refused: {places}"
@@ -73,12 +77,19 @@ class Program:
             if "is in two partitions" in str(conflict):
                 self.seen.add("conflict" if self.homes != known else "needless conflict")
             return
-        if name == "bulk_insert":
+        if moves:
+            elsewhere = {key for key, part in inserts.items() if self.homes.get(key, part) != part}
+            self.seen |= {"insert by an upsert"} if inserts.keys() - known.keys() else set()
+            self.seen |= {"move"} if elsewhere - known.keys() else set()
+            self.seen |= {"move of a known key"} if elsewhere & known.keys() else set()
+            self.homes = inserts | self.homes
+        elif name == "bulk_insert":
             self.seen |= {"insert"} if inserts.keys() - known.keys() else set()
             self.homes |= inserts
         elif unknown := inserts.keys() - self.homes.keys():
             raise AssertionError(f"an upsert has inserted {unknown}")
-        found = {(row["part"], row["id"]): (row["ts"], row["a"]) for row in rows.to_pylist()}
+        home = self.homes if moves else places
+        found = {(home[row["id"]], row["id"]): (row["ts"], row["a"]) for row in rows.to_pylist()}
         self.writes = sorted([*self.writes, (done.completed or "", found)], key=lambda write: write[0])
 
     def state(self) -> Rows:
@@ -127,10 +138,10 @@ class Program:
             self.step(depth)
 
 
-def play(folder: Path, seed: int) -> set[str]:
+def play(folder: Path, seed: int, inserts: str = "updates_only") -> set[str]:
     chance = random.Random(seed)
-    program = Program(make_table(folder, buckets=chance.randint(1, 3)), chance)
-    assert program.table.index("RECORD_INDEX")
+    program = Program(make_table(folder, buckets=chance.randint(1, 3)), chance, inserts)
+    assert program.table.index("RECORD_INDEX", inserts)
     try:
         for _ in range(8):
             program.step()
@@ -146,7 +157,13 @@ def test_a_key_is_inserted_once_and_no_update_is_lost(tmp_path: Path) -> None:
     assert seen == {"insert", "refused insert", "refused move", "conflict", "death"}
 
 
+def test_a_key_has_one_partition_where_upserts_insert(tmp_path: Path) -> None:
+    seen = {each for seed in range(40) for each in play(tmp_path / str(seed), seed, "moved")}
+    assert seen == {"insert", "insert by an upsert", "move", "move of a known key", "refused move", "conflict", "death"}
+
+
 @pytest.mark.nightly
-def test_a_key_is_inserted_once_in_a_thousand_programs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inserts", INSERTS)
+def test_a_key_is_inserted_once_in_a_thousand_programs(inserts: str, tmp_path: Path) -> None:
     for seed in range(1000):
-        play(tmp_path / str(seed), seed)
+        play(tmp_path / str(seed), seed, inserts)

@@ -59,6 +59,32 @@ def test_readers_of_hudi_are_right_at_every_step(tmp_path: Path) -> None:
     assert {row["id"] for row in table.snapshot().to_pylist()} == {"a", "b", "c", "m", "n", "x"}
 
 
+def test_readers_of_hudi_are_right_where_every_write_inserts(tmp_path: Path) -> None:
+    """A record that is moved under the lock is in one partition by the time at which its write completes."""
+    table: Table = make_table(tmp_path / "t", schema=SCHEMA, buckets=2, options=PLAIN_PATHS)
+    table.upsert(rows(("a", "p", 1, "old")))
+    table.index("RECORD_INDEX", inserts="moved")
+    right: set[tuple[str, int, str]] = set()
+
+    def step(name: str, change: Callable[[], Any]) -> None:
+        change()
+        right.clear()
+        right.update((row["id"], row["ts"], row["value"]) for row in table.snapshot().to_pylist())
+        for reader, read in {"Hudi": by_bundle(NEWEST), "hudi-rs": by_hudi_rs}.items():
+            assert read(tmp_path / "t") == right, f"{reader} after {name}"
+
+    def first() -> None:
+        step("the first of two inserts", lambda: table.upsert(rows(("n", "q", 1, "first"), ("m", "q", 1, "first"))))
+
+    second = during(table, ".log.", first)
+    step("the second, moved", lambda: second.upsert(rows(("n", "p", 2, "second"), ("a", "p", 2, "second"))))
+    assert right == {("a", 2, "second"), ("n", 2, "second"), ("m", 1, "first")}
+    step("a known key with another partition", lambda: table.upsert(rows(("m", "p", 2, "third"))))
+    step("a delete", lambda: table.upsert(with_deletes(rows(("n", "p", 3, None)), "value")))
+    step("a compaction", table.compact)
+    assert right == {("a", 2, "second"), ("m", 2, "third")}
+
+
 def test_readers_of_hudi_show_a_key_of_two_partitions_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No reader looks into an index: without the check under the lock, a key has two rows for all of them."""
     table: Table = make_table(tmp_path / "t", schema=SCHEMA, options=PLAIN_PATHS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from nbcc.engine.config.record_index import TYPES
+from nbcc.engine.config.record_index import INSERTS, TYPES, UPDATES_ONLY
 from nbcc.engine.errors import BadInput
 
 from ..outcome import Exit
@@ -159,12 +159,15 @@ def resize(
 @click.command(short_help="Make a record index, while no process writes.")
 @click.option("--type", "kind", type=click.Choice(list(TYPES)), default="RECORD_INDEX", show_default=True,
               help="Value of Hudi's option hoodie.index.type.")  # fmt: skip
+@click.option("--inserts", type=click.Choice(list(INSERTS)), default=UPDATES_ONLY, show_default=True,
+              help="Which writes insert a key that the index lacks: only bulk inserts, or every write.")  # fmt: skip
 @master_option
 @merge_function_option
 @changes_table
-def index(table: str, kind: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
-    """Make a record index of the keys in the table. After it, only a bulk insert inserts keys, and a write of any
-    other key is refused. Updates and deletes of known keys stay non-blocking.
+def index(table: str, kind: str, inserts: str, master: str | None, dry_run: bool, as_json: bool) -> Exit:
+    """Make a record index of the keys in the table. Updates and deletes of known keys stay non-blocking. With
+    updates_only, only a bulk insert inserts keys, and a write of any other key is refused. With moved, every write
+    inserts keys: the first one to complete decides the partition of a key, and other writes move their records there.
 
     End all processes that write to the table first: they must open it again. Under RECORD_LEVEL_INDEX, a key may be in
     several partitions; under the other types, in one.
@@ -172,12 +175,14 @@ def index(table: str, kind: str, master: str | None, dry_run: bool, as_json: boo
     \b
     Examples:
       nbcc table /data/trips index
+      nbcc table /data/trips index --inserts moved
       nbcc table /data/trips index --dry-run --type RECORD_LEVEL_INDEX
     """
     with service(table, "index", dry_run, master) as work:
-        done = work.table.index(kind)
+        done = work.table.index(kind, inserts)
         verb = "would be made" if dry_run else "made"
-        line = f"a record index of the type {TYPES[kind]} {verb}" if done else f"it has the type {TYPES[kind]} already"
+        made = f"a record index of the type {TYPES[kind]} {verb}, inserts {inserts}"
+        line = made if done else f"it has the type {TYPES[kind]} already, inserts {inserts}"
     return say(work, [line], as_json, made=done)
 
 

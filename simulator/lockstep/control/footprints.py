@@ -37,11 +37,12 @@ class Access(NamedTuple):
 
 
 def is_unobserved(path: str) -> bool:
-    """Return True for an object that does not affect any actor's result: an inflight file, a marker, partition metadata
-    or a state checkpoint. Reads that use state checkpoints are covered by the promise SAME.
+    """Return True for an object that does not affect any actor's result: an inflight file, a marker, partition
+    metadata, a file of the record index or a state checkpoint. A file of the index counts once its instant is completed
+    on the timeline that the actor has listed before. Reads that use state checkpoints are covered by the promise SAME.
     """
     kind = kind_of(path)
-    return kind in {"marker", "partition_metadata", "checkpoint"} or kind.endswith("inflight")
+    return kind in {"marker", "partition_metadata", "index", "checkpoint"} or kind.endswith("inflight")
 
 
 def violations(accesses: Iterable[Access], crashed: Mapping[str, int] | None = None) -> list[str]:

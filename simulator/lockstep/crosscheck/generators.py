@@ -223,6 +223,8 @@ def keys_of(world: World, group: int) -> tuple[str, ...]:
     """
     partition, bucket = divmod(group, world.buckets)
     most = max(world.keys, world.log_versions, *(max(shape) for shape in world.writes.values()), 1)
+    if is_new(world, group):
+        most = 1  # the model inserts all of its new keys into one file group
     return _keys(partition, bucket_of_range(bucket, world), world.buckets, most)
 
 

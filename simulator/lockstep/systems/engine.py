@@ -23,7 +23,7 @@ from nbcc.engine.errors import BadInput, Cleaned, NbccError
 from nbcc.engine.file_names import LogName, in_partition, marker
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.rules import Rules
-from nbcc.model import Protocol, Query, World
+from nbcc.model import Protocol, Query, Step, World
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.kernel.writer import WRITER
 from nbcc.model.mechanisms import kind_of as kind_of_actor
@@ -61,9 +61,9 @@ from .daemon import Daemon
 from .engine_hints import without_hints
 from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
-from .indexed import put_table
+from .indexed import has_new_keys, inserts_otherwise, put_table, slices_by_key
 from .protocol import CannotStep
-from .range_operation import RangeOperation, without_deletions
+from .range_operation import RangeOperation, holds_several, without_deletions
 from .resized import SHOWN_AS, is_resized, ranges_of, slices_by_range
 from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
 from .streams import EngineStreams
@@ -115,6 +115,7 @@ class EngineSystem:
         self.protocol = protocol
         self.rules = rules or rules_of(protocol)
         self._rules_of: dict[str, Rules] = {}  # of the actors with a protocol of their own in the world
+        self._batches: dict[str, Batch] = {}  # the newest of each actor
         self._foreign: set[str] = set()  # actors that act as services of another engine
         self.rows_by_action: Mapping[str, MappingRow] = by_action(mapping)
         self._operations = operations()
@@ -157,6 +158,7 @@ class EngineSystem:
             arguments["columns"] = sets
             table = table.drop_columns([name for name in column_names(world) if name not in sets])
         arguments["data"] = self.data(table)
+        self._batches[actor] = batch
         if groups := world.reads.get((actor, number)):
             arguments["reads"] = {partition_name(group // world.buckets) for group in groups}
         if sent := batch_of(world, actor, number):
@@ -236,7 +238,7 @@ class EngineSystem:
     # The parts of an actor. `SparkSystem` overrides these.
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:
-        return (RangeOperation if is_resized(self.world) else EngineOperation)(self, name, handle)
+        return (RangeOperation if holds_several(self.world) else EngineOperation)(self, name, handle)
 
     def actors_jobs(self, handle: Handle) -> Jobs:
         """Return the job runner that reads and writes data files for an actor. The job runner works in the actor's
@@ -313,6 +315,8 @@ class EngineSystem:
 
     def _slices(self, **as_of: str) -> tuple[Any, ...]:
         slices, shown = [], self._look("file_slices", **as_of)
+        if has_new_keys(self.world):
+            return slices_by_key(self._looking, self.config, shown, self.world, tick_of)
         if is_resized(self.world):
             return slices_by_range(self._looking, shown, self.world, self._partition, tick_of, **as_of)
         for slice_ in shown:
@@ -341,7 +345,12 @@ class EngineSystem:
             self._cache[name] = (changes, compute())
         return self._cache[name][1]
 
+    def does_otherwise(self, model: Any, state: Any, step: Step) -> bool:
+        return inserts_otherwise(model, state, step, self._batches.get(step.actor))
+
     def groups(self, partition: str, file_id: str) -> list[int]:
+        if has_new_keys(self.world):
+            return [int(partition[1:]), self.world.groups - 1]
         first = self._partition(partition) * self.world.buckets
         return [first + each for each in ranges_of(file_id, self.world)]
 

@@ -14,6 +14,7 @@ from ..control.calls import Call, kind_of, parsed
 from ..control.footprints import Access
 from ..mechanism import MappingRow
 from .engine_operation import EngineOperation
+from .indexed import has_new_keys
 from .protocol import CannotStep, Impossible
 from .resized import is_resized
 
@@ -57,13 +58,20 @@ class RangeOperation(EngineOperation):
     def _observed(self, call: Call) -> Mapping[str, Any]:
         if (name := parsed(call.path)).get("file"):
             self.taken = frozenset(self.system.groups(name.get("partition", ""), name["file"]))
-        return super()._observed(call)
+        found = super()._observed(call)
+        # Of known and new keys, the model takes those that the log has.
+        return {name: value for name, value in found.items() if name != "group" or not has_new_keys(self.system.world)}
+
+
+def holds_several(world: World) -> bool:
+    """True if a file group of the engine holds several of the model: ranges of hashes, or known and new keys."""
+    return is_resized(world) or has_new_keys(world)
 
 
 def without_deletions(accesses: Iterable[Access], world: World) -> list[Access]:
     """Return the accesses, in a world with resizes without deletions of data files: a segment of a `RangeOperation` has
     several of them. In other worlds each has a segment of its own.
     """
-    if not is_resized(world):
+    if not holds_several(world):
         return [*accesses]
     return [each for each in accesses if not (each.verb.startswith("delete") and kind_of(each.path) in ("log", "base"))]

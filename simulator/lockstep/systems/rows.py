@@ -15,7 +15,7 @@ from nbcc.model.mechanisms.partial_updates import PartialColumns, column_names, 
 
 from ...observables import Batch, records_in
 from ..control.clock import tick_of
-from .indexed import record_index
+from .indexed import has_new_keys, partition_of, record_index
 from .merge_functions import name_of
 from .resized import first_buckets, is_resized
 
@@ -48,8 +48,8 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
         schema=schema_of(world),
         record_key=("id",),
         ordering=None if world.custom else "ts",
-        partition_by=("part",) if world.partitions > 1 else (),
-        buckets=first_buckets(world),
+        partition_by=("part",) if is_partitioned(world) else (),
+        buckets=1 if has_new_keys(world) else first_buckets(world),
         writer_features=WRITER_FEATURES | ({RESIZED} if is_resized(world) else set()),
         merge_mode="COMMIT_TIME_ORDERING" if world.merge_mode == "CUSTOM" else world.merge_mode,
         table_type="COPY_ON_WRITE" if is_copy_on_write(world) else "MERGE_ON_READ",
@@ -57,12 +57,16 @@ def table_config(world: World, protocol: Protocol | None = None) -> TableConfig:
         partial_update=world[PartialColumns].columns > 0,
         merge_function=function,
         allowed_function=function,
-        record_index=record_index(world),
+        record_index=record_index(world, protocol or Protocol()),
     )
 
 
 def _added(columns: int) -> list[str]:
     return [f"c{number}" for number in range(1, columns + 1)]
+
+
+def is_partitioned(world: World) -> bool:
+    return world.partitions > 1 or has_new_keys(world)
 
 
 def partition_name(number: int) -> str:
@@ -77,7 +81,7 @@ def to_table(batch: Batch, world: World, added: int = 0) -> pa.Table:
     rows = [
         {
             "id": key,
-            "part": partition_name(group // world.buckets),
+            "part": partition_name(partition_of(group, batch, world)),
             "ts": record.ordering,
             **dict.fromkeys(record.sets if world[PartialColumns].columns else ("value", *_added(added)), record.value),
             "_hoodie_is_deleted": record.deleted,
