@@ -13,7 +13,8 @@ from ..config import TableConfig
 from ..config.properties import encode_properties
 from ..config.record_index import GLOBAL_INDEX, INDEXED, INSERTS, MOVED, TYPES, UPDATES_ONLY, RecordIndex
 from ..context import Context
-from ..data.tasks import IndexTask, ReadTask
+from ..data.index_tasks import IndexTask
+from ..data.tasks import ReadTask
 from ..definition.load import PROPERTIES, load_properties, open_table
 from ..errors import BadInput, Conflict, Unsupported
 from ..names import bucket_file_id, bucket_of

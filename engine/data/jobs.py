@@ -17,6 +17,7 @@ from .check import problems, refuse
 from .compact import compact_group
 from .digest import Digest, digest_of
 from .fetch import missing
+from .index_tasks import HomeTask, IndexTask
 from .known_keys import index_keys, insert_keys, unknown_keys
 from .log_compact import compact_logs
 from .move import move_home, move_records
@@ -26,8 +27,6 @@ from .tasks import (
     AnyCompaction,
     AnyRead,
     CompactTask,
-    HomeTask,
-    IndexTask,
     MoveTask,
     ReadTask,
     TableShape,

@@ -18,9 +18,10 @@ from .bucket import buckets_of
 from .check import OF_INDEX, Problem, listed
 from .codes import Mask
 from .columns import PARTITION_PATH, RECORD_KEY, is_deleted, one_array
+from .index_tasks import IndexTask
 from .keys import hashed_values, partition_paths, record_keys
 from .passes import slice_parts
-from .tasks import IndexTask, TableShape, WriteTask, WrittenFile
+from .tasks import TableShape, WriteTask, WrittenFile
 
 _BETWEEN: Final = "\0"  # in no partition path, so that a path and a key make one text
 

@@ -17,13 +17,14 @@ from ..names import Names
 from ..storage import Storage
 from .bucket import only_bucket
 from .columns import FILE_NAME, PARTITION_PATH, RECORD_KEY, conform, constant, one_array
+from .index_tasks import HomeTask
 from .keys import partition_values
 from .known_keys import homes_of
 from .layers import Layer
 from .put_files import put_data_file
 from .ranges import COLUMNS, bounds_of
 from .read import base_rows, log_layers
-from .tasks import BaseInput, HomeTask, LogInput, MoveTask, TableShape, WrittenFile
+from .tasks import BaseInput, LogInput, MoveTask, TableShape, WrittenFile
 from .write import delete_block
 
 

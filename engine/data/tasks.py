@@ -17,6 +17,7 @@ from ..parquet import FEW_VALUES
 from ..schema import with_meta
 from .columns import COMMIT_TIME, IS_DELETED, META, PARTITION_PATH, RECORD_KEY, SET_COLUMNS
 from .digest import Digest
+from .index_tasks import HomeTask, IndexTask
 from .keys import KeySpec
 from .layers import MergeRule, delete_schema
 from .predicate import Predicate
@@ -302,30 +303,6 @@ class MoveTask:
     files: tuple[LogInput | BaseInput, ...]
     instant: str
     version: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class HomeTask:
-    """A task that puts the records of `files` into one log of each partition that has one of their keys by the
-    locations `known`. A key without a location stays in its partition. `files` are the files of a pending write in the
-    file groups `file_id` of all partitions, each with its partition, in merge order. `instant` is its requested time.
-    """
-
-    shape: TableShape
-    file_id: str
-    files: tuple[tuple[str, LogInput | BaseInput], ...]
-    known: KnownKeys
-    instant: str
-
-
-@dataclass(frozen=True, slots=True)
-class IndexTask:
-    """A task that indexes the keys of `slices`, those of one bucket. If `in_table`, no key may be in two of them."""
-
-    slices: tuple[ReadTask, ...]
-    file_id: str
-    instant: str
-    in_table: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,10 @@ from dataclasses import replace
 from ..config import TableConfig
 from ..config.record_index import MOVED
 from ..context import Context
+from ..data.index_tasks import HomeTask
 from ..data.known_keys import inserted_meanwhile, key_in_two_partitions
 from ..data.shape import table_shape
-from ..data.tasks import AnyCompaction, BaseInput, HomeTask, LogInput, WriteTask, WrittenFile
+from ..data.tasks import AnyCompaction, BaseInput, LogInput, WriteTask, WrittenFile
 from ..errors import Conflict
 from ..files.record_index import IndexFile, KnownKeys, index_files
 from ..timeline.history import Active

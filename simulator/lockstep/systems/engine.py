@@ -8,6 +8,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,9 +63,10 @@ from .engine_hints import without_hints
 from .engine_operation import EngineOperation
 from .engine_rules import by_their_rules, check_world, rules_of
 from .indexed import has_new_keys, inserts_otherwise, put_table, slices_by_key
+from .plain_slices import groups_of, partition_number, plain_slices
 from .protocol import CannotStep
 from .range_operation import RangeOperation, holds_several, without_deletions
-from .resized import SHOWN_AS, is_resized, ranges_of, slices_by_range
+from .resized import SHOWN_AS, is_resized, slices_by_range
 from .rows import columns_set, from_rows, is_rolled, partition_name, schema_of, table_config, to_table
 from .streams import EngineStreams
 
@@ -314,17 +316,13 @@ class EngineSystem:
         return self._slices(as_of=instant_of(time))
 
     def _slices(self, **as_of: str) -> tuple[Any, ...]:
-        slices, shown = [], self._look("file_slices", **as_of)
+        shown = self._look("file_slices", **as_of)
         if has_new_keys(self.world):
             return slices_by_key(self._looking, self.config, shown, self.world, tick_of)
         if is_resized(self.world):
-            return slices_by_range(self._looking, shown, self.world, self._partition, tick_of, **as_of)
-        for slice_ in shown:
-            base = None if slice_.base is None else tick_of(slice_.base.requested)
-            barrier = None if slice_.barrier is None else tick_of(slice_.barrier)
-            logs = tuple((tick_of(log.requested), log.version) for log in slice_.logs)
-            slices.append((self.groups(slice_.partition, slice_.file_id)[0], barrier, base, logs))
-        return tuple(sorted(slices, key=lambda entry: (entry[0], entry[1] or 0)))
+            number = partial(partition_number, self.world)
+            return slices_by_range(self._looking, shown, self.world, number, tick_of, **as_of)
+        return plain_slices(shown, lambda partition, file_id: self.groups(partition, file_id)[0])
 
     def _look(self, operation: str, **arguments: Any) -> Any:
         config = self.config
@@ -349,10 +347,4 @@ class EngineSystem:
         return inserts_otherwise(model, state, step, self._batches.get(step.actor))
 
     def groups(self, partition: str, file_id: str) -> list[int]:
-        if has_new_keys(self.world):
-            return [int(partition[1:]), self.world.groups - 1]
-        first = self._partition(partition) * self.world.buckets
-        return [first + each for each in ranges_of(file_id, self.world)]
-
-    def _partition(self, partition: str) -> int:
-        return [partition_name(n) for n in range(self.world.partitions)].index(partition) if partition else 0
+        return groups_of(partition, file_id, self.world)
