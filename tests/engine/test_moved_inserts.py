@@ -196,7 +196,7 @@ def test_partial_updates_are_moved(tmp_path: Path) -> None:
 
 
 def test_a_write_of_known_keys_makes_no_further_request(tmp_path: Path) -> None:
-    """Than under `updates_only`: whatever others insert meanwhile, it compares nothing under the lock."""
+    """Than under `updates_only`: it compares nothing under the lock."""
     asked = []
     for inserts in ("updates_only", "moved"):
         table = make_table(tmp_path / inserts, buckets=2)
