@@ -26,7 +26,7 @@ from .tasks import TableShape, WriteTask, WrittenFile
 _BETWEEN: Final = "\0"  # in no partition path, so that a path and a key make one text
 
 
-class Inserts(NamedTuple):
+class InsertedKeys(NamedTuple):
     """How many rows of a task have a key that it has put into the record index, and how many one that the index has in
     another partition.
     """
@@ -47,7 +47,7 @@ def unknown_keys(storage: Storage, rows: pa.Table, task: WriteTask) -> list[Prob
     return listed(zip(OF_INDEX, (inserted & (not task.known.inserts), elsewhere), strict=True), rows, task.shape)
 
 
-def insert_keys(storage: Storage, names: Names, rows: pa.Table, task: WriteTask) -> Inserts | None:
+def insert_keys(storage: Storage, names: Names, rows: pa.Table, task: WriteTask) -> InsertedKeys | None:
     """Put the locations of the keys that the record index lacks, those of each bucket into one file. A delete puts its
     location, too: else an insert of its key into another partition would not be compared with it. Returns None if the
     write does not insert keys in this way.
@@ -65,7 +65,7 @@ def insert_keys(storage: Storage, names: Names, rows: pa.Table, task: WriteTask)
         file_id = bucket_file_id(bucket, Generation(task.generation, task.shape.buckets))
         columns = (one_array(own[name]) for name in (RECORD_KEY, PARTITION_PATH))
         put_locations(storage, task.instant, file_id, names.write_token(), *columns)
-    return Inserts(len(inserted), int(elsewhere.sum()))
+    return InsertedKeys(len(inserted), int(elsewhere.sum()))
 
 
 def homes_of(keys: pa.Array, paths: pa.Array, known: pa.Table) -> pa.Array:

@@ -34,7 +34,7 @@ from .columns import (
 )
 from .digest import digest_of
 from .keys import hashed_values, partition_paths, record_keys
-from .known_keys import Inserts
+from .known_keys import InsertedKeys
 from .merge import winners_of
 from .put_files import put_base_file, put_data_file
 from .ranges import COLUMNS, bounds_of
@@ -104,7 +104,7 @@ def write_group(
     return files
 
 
-def with_inserts(files: list[WrittenFile], inserts: Inserts | None) -> list[WrittenFile]:
+def with_inserts(files: list[WrittenFile], inserts: InsertedKeys | None) -> list[WrittenFile]:
     """Return the files of a task, the first of which states what the task has found and put in the record index."""
     if inserts is None:
         return files

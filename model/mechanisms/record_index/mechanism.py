@@ -46,6 +46,9 @@ KINDS = (INDEX_COMPACTOR, WRITER, COMPACTOR, CLEANER, READER, ROLLBACKER)
 """The kinds of actors of worlds with new keys."""
 
 LOOKING_UP = "looking up its new keys"
+FINDS_KEYS = "writer_finds_keys"
+INSERTS_KEYS = "writer_inserts_keys"
+FINDS_KEYS_INSERTED = "writer_finds_keys_inserted"
 HOME = "home_of_new_keys"
 """The view of the file group that holds the new keys now; None if there is none yet."""
 
@@ -81,7 +84,7 @@ def look_up(composition: Composition) -> None:
             composition.add(transition("writer_refuses_insert", me, at=LOOKING_UP, guards=(~ALL_FOUND, LOCK_IS_FREE),
                                        effect=give_up))  # fmt: skip
         else:
-            composition.add(transition("writer_inserts_keys", me, at=LOOKING_UP, to="writing", guards=(HAS_NEW_KEYS,),
+            composition.add(transition(INSERTS_KEYS, me, at=LOOKING_UP, to="writing", guards=(HAS_NEW_KEYS,),
                                        arguments=choices, effect=insert_keys, changes=("own_location",)))  # fmt: skip
     if inserts == "moved":
         composition.select(COMMITS, actors=writers).require(IS_AT_HOME).exit(finding_a_home)
@@ -89,7 +92,7 @@ def look_up(composition: Composition) -> None:
 
 def finds_location(me: str) -> Transition:
     """Return the transition by which a writer finds every key of its write in the index, or in a bucket."""
-    return transition("writer_finds_keys", me, guards=(ALL_FOUND,), effect=use_home, changes=("own_location",))
+    return transition(FINDS_KEYS, me, guards=(ALL_FOUND,), effect=use_home, changes=("own_location",))
 
 
 def has_new_keys(own: Writer, me: str, world: World) -> bool:
@@ -133,7 +136,7 @@ IS_AT_HOME = Guard("no other file group may hold its new keys by now", is_at_hom
 
 def finding_a_home(me: str) -> Transition:
     """Return the transition by which a writer goes back to writing instead of publishing."""
-    found = transition("writer_finds_keys_inserted", me, guards=(HOLDS_LOCK, ~IS_AT_HOME), effect=release_lock,
+    found = transition(FINDS_KEYS_INSERTED, me, guards=(HOLDS_LOCK, ~IS_AT_HOME), effect=release_lock,
                        changes=("lock",))  # fmt: skip
     return found.extend(write_again, "own").extend(use_home, "own_location")
 
@@ -236,13 +239,13 @@ MECHANISM = Mechanism(
     check=check,
     fit=fit,
     actions=(
-        Action("writer_finds_keys", "finds the file groups of all its keys, by the record index or by their buckets",
+        Action(FINDS_KEYS, "finds the file groups of all its keys, by the record index or by their buckets",
                "{actor} finds the file groups of its keys"),
-        Action("writer_inserts_keys", "does not find its new keys in the record index; puts a location of them",
+        Action(INSERTS_KEYS, "does not find its new keys in the record index; puts a location of them",
                "{actor} inserts new keys into file group {file_group}"),
         Action("writer_refuses_insert", "finds that a key is in no file group; takes its instant back",
                "{actor} refuses to insert a new key"),
-        Action("writer_finds_keys_inserted",
+        Action(FINDS_KEYS_INSERTED,
                "finds that another file group holds its new keys since it looked them up; releases the lock",
                "{actor} finds its new keys in another file group, and moves its records", continues_call=True),
         Action("index_compactor_schedules_plan", "under the lock: takes a barrier and plans a compaction of the index",

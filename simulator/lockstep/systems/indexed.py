@@ -26,6 +26,7 @@ from nbcc.engine.files.slices import FileSlice
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.storage import Storage
 from nbcc.model import Protocol, Step, World
+from nbcc.model.mechanisms.record_index.mechanism import FINDS_KEYS, FINDS_KEYS_INSERTED, INSERTS_KEYS
 from nbcc.model.mechanisms.record_index.rules import InsertLimits, Inserts, home
 from nbcc.model.mechanisms.rollback.heartbeat import WRITER_IS_REFUSED
 
@@ -91,15 +92,15 @@ def inserts_otherwise(model: Any, state: Any, step: Step, batch: Batch | None) -
     keys.
     """
     world = model.world
-    if step.action == "writer_finds_keys_inserted":
+    if step.action == FINDS_KEYS_INSERTED:
         return any((each.actor, each.action) == (step.actor, WRITER_IS_REFUSED) for each in model.enabled(state))
-    if step.action not in ("writer_finds_keys", "writer_inserts_keys") or not batch:
+    if step.action not in (FINDS_KEYS, INSERTS_KEYS) or not batch:
         return False
     if model.protocol[Inserts].inserts != "moved" or all(group != world.groups - 1 for group, _ in batch):
         return False
     chosen = _chosen(batch, world)
     is_known = home(model.rules, model.table(state), model.component(state, step.actor).requested) == chosen
-    if step.action == "writer_finds_keys":
+    if step.action == FINDS_KEYS:
         return not is_known
     return is_known or dict(step.args)["file_group"] != chosen
 
