@@ -59,7 +59,11 @@ class Symbols:
         return tuple(map(self._tick, value)) if isinstance(value, tuple) else value
 
     def _tick(self, symbol: str) -> int:
-        return int(symbol) if symbol.isdecimal() else self.ticks[symbol]
+        # A trace may come from a stranger, so an argument may hold anything that can be hashed.
+        try:
+            return self.ticks[symbol] if symbol in self.ticks else int(symbol)
+        except (TypeError, ValueError) as error:
+            raise KeyError(symbol) from error
 
     def instant(self, entry: tuple[Any, ...]) -> str:
         """Return an instant as text, for example ``deltacommit r1 completed c1``."""

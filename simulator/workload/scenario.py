@@ -181,6 +181,10 @@ SECTIONS: Final[dict[str, type]] = {
     "table": TableLoad, "lock": LockOptions, "compaction": Service, "cleaning": Service, "reads": Reads,
     "crashes": RandomCrashes,
 }  # fmt: skip
+MOST: Final = {"hours": 100_000, "count": 10_000, "partitions": 100_000, "buckets": 10_000}
+"""The largest values of numbers that a run's memory or number of events grows with."""
+
+MANY: Final = 10**12
 DURATIONS: Final = ("every", "begins", "ends", "skew", "wait", "lease", "restart", "compute")
 TOP: Final = ("format", "about", "source", "hours", "store", "cores", "writers", *SECTIONS)
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -238,17 +242,21 @@ def duration(text: str) -> float:
 
 
 def check(scenario: Scenario) -> None:
-    """Raise ValueError if a scenario contains impossible numbers, such as 0 partitions."""
+    """Raise ValueError if a scenario contains impossible numbers, such as 0 partitions, or numbers whose simulation
+    would take all memory or not end.
+    """
     shape = scenario.table
-    least = {
+    numbers = {
         "hours": scenario.hours, "[table] partitions": shape.partitions, "[table] buckets": shape.buckets,
         "[table] row_bytes": shape.row_bytes,
         **{f"{group.name}: {name}": getattr(group, name) for group in scenario.writers
            for name in ("count", "rows", "partitions", "cores")},
     }  # fmt: skip
-    for name, value in least.items():
-        if value <= 0:
-            raise ValueError(f"{name} is {value}; it must be greater than 0")
+    for name, value in numbers.items():
+        most = MOST.get(name.rpartition(" ")[2], MANY)
+        if not 0 < value <= most:
+            limit = f"at most {most}" if value > most else "greater than 0"
+            raise ValueError(f"{name} is {value}; it must be {limit}")
     for group in scenario.writers:
         if group.arrival != "continuous" and group.every <= 0:
             raise ValueError(f"{group.name}: every is {group.every:g} s; it must be greater than 0")

@@ -6,6 +6,7 @@ import json
 import random
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,6 +105,13 @@ def test_a_trace_that_does_not_fit_says_where_and_why(trace: traces.Trace) -> No
     outcome = replay(replace(trace, steps=trace.steps[1:]), ["model"]).outcomes[0]
     assert not outcome.fits
     assert outcome.sentence == "model: no longer possible, step 1: w1 must be requested"
+
+
+@pytest.mark.parametrize("seen", [[["r1"]], [5], ["9" * 5_000], ["x"]], ids=["nested", "number", "digits", "unknown"])
+def test_an_argument_that_names_no_instant_ends_the_replay(trace: traces.Trace, seen: list[Any]) -> None:
+    given = json.loads(traces.to_json(trace))
+    given["steps"][0]["args"] = {"seen": seen}
+    assert not replay(traces.from_mapping(given), ["model"]).outcomes[0].fits
 
 
 def test_text_is_fixed_width_with_the_handle_and_the_command(trace: traces.Trace) -> None:

@@ -61,6 +61,10 @@ def test_every_scenario_runs(name: str) -> None:
         ({"table": 3}, r"\[table\] must be a table"),
         ({"lock": {"provider": "file"}}, "locks the processes of one machine"),
         ({"hours": "long"}, "hours is 'long'; give a number"),
+        ({"hours": 1e9}, "hours is 1000000000.0; it must be at most 100000"),
+        ({"hours": float("nan")}, "hours is nan; it must be greater than 0"),
+        ({"writers": [{"name": "w", "count": 10**9}]}, "w: count is 1000000000; it must be at most 10000"),
+        ({"writers": [{"name": "w", "every": "1s"}], "table": {"buckets": 10**9}}, "buckets is 1000000000; it must"),
     ],
 )
 def test_a_wrong_scenario_is_refused(change: dict[str, Any], message: str) -> None:
