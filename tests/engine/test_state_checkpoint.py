@@ -118,6 +118,21 @@ def test_a_checkpoint_lists_the_hidden_inputs_of_a_pending_log_compaction(tmp_pa
     assert state(cold(table).snapshot()) == {("new", 3, "z")}
 
 
+def test_a_checkpoint_lists_the_replaced_file_groups_of_a_pending_log_compaction(tmp_path: Path) -> None:
+    """Its inputs are listed, too, although a resize has replaced their file groups."""
+    table = make_table(tmp_path)
+    times = [table.upsert(batch((f"k{number}", number, "x"))) for number in range(3)]
+    planned = table.schedule_log_compaction()
+    times.append(table.upsert(batch(("k1", 5, "y"))))
+    table.resize(buckets=2)
+    table.run("checkpoint_state")
+    expected = {("k0", 0, "x"), ("k1", 5, "y"), ("k2", 2, "x")}
+    assert sorted(state(cold(table).snapshot())) == sorted(expected)
+    table.run_log_compaction(planned)
+    assert sorted(state(cold(table).snapshot())) == sorted(expected)
+    assert answers(table, times) == without_checkpoints(table, times)
+
+
 def test_a_restore_makes_older_checkpoints_useless(tmp_path: Path) -> None:
     table = make_table(tmp_path)
     times = [table.upsert(batch(("k1", 1, "kept")))]
