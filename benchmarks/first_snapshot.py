@@ -77,7 +77,7 @@ def _history(path: Path, commits: int) -> None:
     for number in range(4):
         table.upsert(_batch(number))
     table.compact()
-    _put_archive(table, commits)
+    put_archive(table, commits)
     Table.open(None, path).run("checkpoint_state")
     for number in range(4, 12):
         table.upsert(_batch(number))
@@ -87,8 +87,8 @@ def _batch(ts: int) -> pa.Table:
     return pa.table({"id": [f"k{number}" for number in range(1_000)], "ts": [ts] * 1_000}, schema=SCHEMA)
 
 
-def _put_archive(table: Table, commits: int) -> None:
-    """Put the archived timeline: files of one level, their manifest and the version."""
+def put_archive(table: Table, commits: int) -> None:
+    """Put an archived timeline of so many commits: files of one level, their manifest and the version."""
     storage, listed = table.context.storage, []
     for first in range(0, commits, FILE_ROWS):
         rows = [_archived(table, number) for number in range(first, min(commits, first + FILE_ROWS))]
@@ -102,7 +102,8 @@ def _put_archive(table: Table, commits: int) -> None:
 def _archived(table: Table, number: int) -> Archived:
     """A commit of a log file in each bucket, years before the real writes."""
     requested, completed = (to_instant(BEGIN + 1_000 * number + ms) for ms in (0, 500))
-    names = [str(LogName(bucket_file_id(bucket), requested, 1, "0-0-0")) for bucket in range(BUCKETS)]
+    buckets = range(table.config.buckets or BUCKETS)
+    names = [str(LogName(bucket_file_id(bucket), requested, 1, "0-0-0")) for bucket in buckets]
     stats = (
         WriteStat(bucket_file_id(bucket), name, "", 10_000, requested, writes=100, inserts=100, log_version=1)
         for bucket, name in enumerate(names)

@@ -1,8 +1,9 @@
 """Requests of a commit in an object store, on the server of `nbcc.simulator.lockstep.s3`, with a short and a long past.
 
-The history is written to a local folder and copied into the bucket, with compaction, cleaning and archiving on. A
-commit touches two file groups. It is acknowledged when its lock is released, or, without a lock, when it is published;
-what follows is clean-up.
+The history is written to a local folder and copied into the bucket, with compaction, cleaning and archiving on. All but
+the last commits of a long history are put into its archive at once, as if they were years old. A commit touches two
+file groups. It is acknowledged when its lock is released, or, without a lock, when it is published; what follows is
+clean-up.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from nbcc.engine.table import Table
 from nbcc.simulator.lockstep.s3.server import Bucket, s3_server
 
 from . import progress
+from .first_snapshot import put_archive
 
 HISTORIES: Final = (10, 10_000)
 """Numbers of commits before the one that is measured."""
@@ -32,6 +34,8 @@ under_lock.
 URL: Final = "s3://lake/t"
 LATENCY_SECONDS: Final = 0.05
 SERVICES_EVERY: Final = 20
+RECENT: Final = 100
+"""The most commits of a history that writers make: more than the active timeline keeps."""
 SCHEMA: Final = pa.schema([("id", pa.string()), ("ts", pa.int64())])
 
 
@@ -79,11 +83,13 @@ def _history(path: Path, commits: int, decision: str) -> None:
         None, path, SCHEMA, record_key="id", ordering_fields="ts", buckets=2, options=options,
         storage_options={"durable": False},
     )  # fmt: skip
-    for number in range(commits):
+    for number in range(min(commits, RECENT)):
         table.upsert(_batch(number))
         if number % SERVICES_EVERY == 0:
             table.compact()
             table.clean(retained=2)
+        if number == 0 and commits > RECENT:  # after a compaction, so that no reader asks for older files
+            put_archive(table, commits - RECENT)
 
 
 def _copy(path: Path, bucket: Bucket) -> None:
