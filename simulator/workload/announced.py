@@ -22,11 +22,12 @@ Round = Mapping[str, int]
 """Requests that are sent at the same time, by verb."""
 ANNOUNCE: Final[Sequence[Round]] = ({"list": 1, "put": 1},)  # the markers, the announcement
 CLAIM: Final = {"put": 1}  # of the time that a writer requests without the lock, while it lists the timeline
-FLOORS: Final = {"list": 1}  # of archivers, while a writer without any lock puts its inflight state
+FLOOR: Final = {"get": 1}  # of the archiver, which a writer without the lock reads while it puts its inflight state
+FLOORS: Final = {"list": 1}  # the same, of a table whose archivers take no lock, either
 LIST: Final[Sequence[Round]] = ({"list": 1},)  # the decision log
 READ: Final[Sequence[Round]] = ({"get": 1},)  # the last entry
 LOOK: Final[Sequence[Round]] = ({"list": 2},)  # the announcements and the timeline
-AHEAD: Final = {"list": 3}  # what a lone writer looks at while it puts its files: the log, and the same
+FRESH: Final = 1.0  # seconds for which a writer that is alone relies on what it has seen (engine.writes.looking_ahead)
 BOTH: Final[Sequence[Round]] = ({"list": 1, "put": 2}, {"list": 1})  # announces and creates; the cuts
 CREATE: Final[Sequence[Round]] = ({"put": 1},)
 CHECK: Final[Sequence[Round]] = ({"list": 1},)  # the cuts
@@ -45,6 +46,7 @@ class AnnouncedCommit:
 
     `later` returns how many commits its conflict check reads, and whether one of them conflicts; it is None if the
     writer checks nothing. `settled` triggers with True when the instant is published, and with False if it conflicts.
+    `forgotten` triggers when its announcement is deleted, by which a waiting writer finds that its instant is settled.
     `failed_creates` counts the entries that its writer did not create because another author had.
     """
 
@@ -53,6 +55,7 @@ class AnnouncedCommit:
         later: Callable[[], tuple[int, bool]] | None,
     ) -> None:  # fmt: skip
         self.settled, self.groups, self.later, self._complete = env.event(), groups, later, complete
+        self.forgotten = env.event()
         self.failed_creates = 0
 
     def publish(self) -> None:
@@ -69,7 +72,7 @@ class Announcements(ABC):
         self._run = run
         self._undecided: dict[AnnouncedCommit, None] = {}
         self.entries: list[Sequence[AnnouncedCommit]] = [()]
-        self._author: object = None  # of the last entry
+        self._known: dict[object, int] = {}  # the number of the last entry that each actor knows
 
     def commit(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
         """Announce an instant and wait until it is published. Returns False if the writer crashed before that, or did
@@ -79,6 +82,21 @@ class Announcements(ABC):
         self._undecided[own] = None
         done: bool = yield from self._decided(actor, own, crashes_at)
         return done
+
+    def looking_ahead(self, actor: object) -> simpy.Event | None:
+        """Let an actor look at the decision log while it puts its data files, if it is probably alone. The value of the
+        event is the number of the last entry, or None if the actor is not alone.
+        """
+        return None
+
+    def _learn(self, actor: object) -> Events:
+        """List the decision log, read its last entry unless the actor knows it, and return the number of entries."""
+        yield from self._rounds(LIST)
+        tail = len(self.entries)
+        if self._known.get(actor) != tail:
+            yield from self._rounds(READ)
+            self._known[actor] = tail
+        return tail
 
     @abstractmethod
     def _decided(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
@@ -108,6 +126,7 @@ class Announcements(ABC):
             if has_conflict or (item.later and not taken.isdisjoint(item.groups)):
                 del self._undecided[item]
                 item.settled.succeed(False)
+                item.forgotten.succeed()
                 continue
             items.append(item)
             taken.update(item.groups)
@@ -120,7 +139,7 @@ class Announcements(ABC):
         if len(self.entries) != tail:
             return False
         self.entries.append(items)
-        self._author = actor
+        self._known[actor] = len(self.entries)
         for item in items:
             self._undecided.pop(item, None)
         yield from self._rounds(CHECK)
@@ -147,58 +166,102 @@ class SharedDecisions(Announcements):
     def _decided(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
         lock, env = self._run.lock, self._run.env
         turn = lock.ask(actor)
-        yield turn | own.settled
-        if not turn.triggered:
+        yield turn | own.forgotten
+        if not turn.triggered and not lock.is_next(turn):
             lock.withdraw(turn)
             yield env.timeout(self._run.chance.random() * lock.interval())  # until it looks
             yield from self._rounds(FOUND)
             return True
-        if turn.value is None:
+        acquired = yield turn  # an attempt that finds the lock free takes it, also if the instant is published
+        if acquired is None:
             self._run.measures.lock_timeouts += 1
             return False
-        began = env.now
-        yield from self._rounds([*LIST, *(() if self._author is actor else READ)])
-        items: Sequence[AnnouncedCommit] = yield from self._entry()
-        if items:
-            yield from self._create(actor, len(self.entries), items)
+        began, items = env.now, list[AnnouncedCommit]()
+        tail = yield from self._learn(actor)
+        left = [item for item in self.entries[tail - 1] if not item.settled.triggered]
+        if left:  # its author has crashed
+            yield from self._rounds(LOOK)
+            items = left
+        elif own.settled.triggered:
+            yield from self._rounds(FOUND)
+        else:
+            items = yield from self._entry()
+        if items and not left:
+            yield from self._create(actor, tail, items)
         if not (yield from self._publish(items, crashes_at)):
             env.process(self._run.expire(env.now - began))
             return False
-        lock.released()  # at the same time as the deletes
+        release = lock.released()  # at the same time as the deletes
         yield from self._each("delete", len(items))
+        yield env.timeout(0.0 if items else release)
         lock.free(env.now - began)
+        for item in {*items, *self.entries[tail - 1]}:
+            if item.settled.triggered and not item.forgotten.triggered:
+                item.forgotten.succeed()
         self._run.measures.lock_by["commits"] += env.now - began
+        if not own.settled.triggered:  # it has published the entry of another author alone
+            return (yield from self._decided(actor, own, crashes_at))
         return True
 
 
 class FreeDecisions(Announcements):
     """Every writer learns the tail, sees it published, and creates the next entry for all announced instants."""
 
+    def __init__(self, run: Simulation) -> None:
+        super().__init__(run)
+        self._created: dict[object, int] = {}  # the number of the last entry that each actor has created
+        self._outlooks: dict[object, simpy.Event] = {}
+
+    def looking_ahead(self, actor: object) -> simpy.Event | None:
+        if actor not in self._created or self._known[actor] != self._created[actor]:
+            return None
+        self._outlooks[actor] = looks = self._run.env.process(self._outlook(actor))
+        return looks
+
+    def _outlook(self, actor: object) -> Events:
+        began = self._run.env.now
+        tail = yield from self._learn(actor)
+        if tail != self._created[actor]:
+            return None
+        yield from self._rounds(LOOK)
+        alone = not self._undecided and not _unpublished(self.entries[tail - 1])
+        return (tail, began) if alone else None
+
     def commit(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
-        """Announce an instant and wait until it is published. A writer that has created the last entry, and sees no
-        announcement, creates the next one at the same time.
+        """Announce an instant and wait until it is published. A writer that has created the last entry, and has seen no
+        announcement, creates the next entry at the same time.
         """
-        tail, last = len(self.entries), self.entries[-1]
-        if self._author is not actor or self._undecided or _unpublished(last) or own.later:
+        looks, outlook = self._outlooks.pop(actor, None), None
+        if looks is not None:
+            outlook = yield looks
+        if outlook is None or own.later or self._run.env.now - outlook[1] >= FRESH:
             done: bool = yield from super().commit(actor, own, crashes_at)
             return done
-        self._run.measures.requests.update(AHEAD)
         yield from self._rounds(BOTH)
-        if len(self.entries) == tail:
+        if len(self.entries) == outlook[0]:
             self.entries.append([own])
+            self._known[actor] = self._created[actor] = len(self.entries)
+            self._run.measures.requests["delete"] += 1  # the announcement, during the clean-up
             done = yield from self._publish([own], crashes_at)
         else:
             own.failed_creates += 1
             self._undecided[own] = None
+            yield from self._rounds(READ)  # the entry of the faster author
+            self._known[actor] = outlook[0] + 1
             done = yield from self._decided(actor, own, crashes_at)
+        return done
+
+    def _create(self, actor: object, tail: int, items: Sequence[AnnouncedCommit]) -> Events:
+        done: bool = yield from super()._create(actor, tail, items)
+        if done:
+            self._created[actor] = len(self.entries)
         return done
 
     def _decided(self, actor: object, own: AnnouncedCommit, crashes_at: float) -> Events:
         env, pause = self._run.env, STORM
         while True:
-            yield from self._rounds(LIST)
-            tail, last = len(self.entries), self.entries[-1]
-            yield from self._rounds(() if self._author is actor else READ)
+            tail = yield from self._learn(actor)
+            last = self.entries[tail - 1]
             if own in last:
                 yield from self._await(last, own, crashes_at)
                 return own.settled.triggered
@@ -217,6 +280,7 @@ class FreeDecisions(Announcements):
             elif items:
                 own.failed_creates += 1
                 yield from self._rounds(READ)  # the entry of the faster author
+                self._known[actor] = tail + 1
                 if own in self.entries[tail]:
                     yield from self._await(self.entries[tail], own, crashes_at)
                     return own.settled.triggered

@@ -86,9 +86,10 @@ class SimulatedLock:
             self._waiting.remove(waiter)
             self._by_age.remove(waiter)
             self._polled(waiter)
-        elif self._first is not None and self._first.event is event:
-            self._first, self._timer = None, self._timer + 1
-            self._freed_at = None
+
+    def is_next(self, event: simpy.Event) -> bool:
+        """Return whether the actor of the event is about to take the lock, which its last attempt has found free."""
+        return self._first is not None and self._first.event is event
 
     def released(self) -> float:
         """Return the duration in seconds of the requests that release the lock."""

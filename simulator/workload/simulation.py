@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 import simpy
 
-from .announced import CLAIM, FLOORS, Announcements, FreeDecisions, SharedDecisions
+from .announced import CLAIM, FLOOR, FLOORS, Announcements, FreeDecisions, SharedDecisions
 from .cores import SharedCores
 from .costs import Calibration, Sampler, StageCost, Touched, programs, store
 from .lock import LEASE_DRIFT, ZOOKEEPER_SESSION, SimulatedLock
@@ -87,6 +87,8 @@ class Simulation:
         log = " with decision log" if scenario.lock.decision == "log" else ""
         recorded = programs(self.store.kind)
         self.program = {name: recorded[name + log] for name in recorded if "with decision log" not in name}
+        if log and scenario.lock.requests_without_lock:  # the stage has a claim after the listing; `unlocked` adds one
+            self.program["nbcc write"] = (recorded["nbcc write"][0], *self.program["nbcc write"][1:])
         spread = calibration.noise  # the mean of the factors is 1
         factors = np.exp(numbers.standard_normal(NOISE_POOL) * spread - spread**2 / 2)
         self._noise = [float(value) for value in factors]
@@ -186,9 +188,9 @@ class Simulation:
     def unlocked(self, own: float, stage: StageCost, touched: Touched) -> Events:
         """Request an instant without the lock, and without waiting until all clocks have passed its time."""
         self.measures.requests.update(CLAIM)
-        if self.scenario.lock.decision == "free":
-            self.measures.requests.update(FLOORS)
         yield self.env.timeout(self.requests(stage, touched))
+        # With the floor it puts its inflight state, which the data stage counts: no file comes before both.
+        yield self.env.timeout(self.round(FLOORS if self.scenario.lock.decision == "free" else FLOOR))
         yield self.compute(self.noisy(own + self.work(stage, touched)))
 
     def expire(self, held: float) -> Events:

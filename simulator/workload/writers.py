@@ -122,6 +122,8 @@ class _Writer:
         if run.env.now >= crash:
             return False
         began = run.env.now
+        if run.announcements is not None:
+            run.announcements.looking_ahead(self)
         cores = yield from self._data(batch, program[1], touched)
         took = run.env.now - began
         spent["data"] += took
