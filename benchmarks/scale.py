@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any, Final
@@ -22,6 +22,7 @@ from nbcc.engine.table import Table
 from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.engine.writes.commits import write_commit
+from tools import markdown
 
 from . import processes, progress
 from .inputs import Inputs
@@ -86,24 +87,31 @@ def _timed(step: Callable[[], object]) -> tuple[float, float]:
 
 def services(folder: Path, instants: int) -> dict[str, Any]:
     """Seconds of each service on a table of so many completed instants, and of a small commit and a snapshot before
-    and after the timeline is archived. The commits of the past are empty, so that all of them may go.
+    and after the timeline is archived, by a process that has the table open and by one that opens it (`first`). The
+    commits of the past are empty, so that all of them may go.
     """
     with progress.during(f"services at {instants} instants"):
         (folder / FOLDER).mkdir(parents=True)
         table = Table.create(None, folder, SCHEMA, record_key="id", ordering_fields="ts", buckets=BUCKETS)
         _history(table, folder, instants, files=0)
         rows = pa.table({"id": [f"k{n}" for n in range(100)], "ts": [1] * 100, "note": ["x"] * 100}, SCHEMA)
+        table.upsert(rows)
+        table.snapshot()
         steps: dict[str, Callable[[], object]] = {
             "commit": lambda: table.upsert(rows),
             "snapshot": table.snapshot,
-            "snapshot again": table.snapshot,
+            "first snapshot": lambda: Table.open(None, folder).snapshot(),
+            "first commit": lambda: Table.open(None, folder).upsert(rows),
+            "state checkpoint": lambda: Table.open(None, folder).run("checkpoint_state"),
+            "first commit, state checkpoint": lambda: Table.open(None, folder).upsert(rows),
+            "first snapshot, state checkpoint": lambda: Table.open(None, folder).snapshot(),
             "compact": table.compact,
             "commit and compact": lambda: (table.upsert(rows), table.compact()),
             "clean": lambda: table.clean(retained=1),
             "archive": lambda: table.archive(retained=1),
             "commit, archived": lambda: table.upsert(rows),
             "snapshot, archived": table.snapshot,
-            "snapshot of a new process, archived": lambda: Table.open(None, folder).snapshot(),
+            "first snapshot, archived": lambda: Table.open(None, folder).snapshot(),
         }
         took = {name: _timed(step) for name, step in steps.items()}
     return {
@@ -180,6 +188,29 @@ def memory(folder: Path, rows: int) -> list[dict[str, Any]]:
             side.close()
         found.append({"rows": times * rows, "buckets": BUCKETS * times, "peak_mib": peak, "seconds": seconds})
     return found
+
+
+LENGTHS: Final = (INSTANTS[0], INSTANTS[-1])
+"""The numbers of instants that docs/speed.md shows."""
+
+
+def page_table(result: Mapping[str, Any]) -> str:
+    """Return the milliseconds of processor time on a short and a long timeline, and what slicing takes, in Markdown."""
+    small = {row["instants"]: row["processor_seconds"] for row in result["commits"]}
+    services = {row["instants"]: row["processor_seconds"] for row in result["services"]}
+    rows = [["small commit, 100 rows", *(f"{1000 * small[count]:,.0f}" for count in LENGTHS)]]
+    rows += [
+        [name, *(f"{1000 * services[count][name]:,.0f}" for count in LENGTHS)]
+        for name in services[LENGTHS[0]]
+        if name != "commit"  # measured once: `small` is the median of nine
+    ]
+    slices = result["slicing"]
+    sentence = (
+        f"Slicing {slices['log_files']:,} log files of {slices['instants']:,} instants takes "
+        f"{slices['processor_seconds']:.1f} s of processor time and {slices['process_peak_mib']} MiB."
+    )
+    head = ("operation", *(f"{count:,} instants" for count in LENGTHS))
+    return "\n".join([*markdown.table(head, rows), "", sentence])
 
 
 def text(result: dict[str, Any]) -> str:

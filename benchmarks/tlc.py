@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
@@ -28,6 +28,7 @@ from typing import Any
 
 from nbcc.model import Protocol
 from nbcc.simulator import specs
+from tools import markdown
 from tools.tlc import TWIN, configuration, tlc
 from tools.tlc.settings import INVARIANTS, SAME
 
@@ -165,6 +166,28 @@ def _search(match: Match, *more: str) -> dict[str, Any]:
     if ran.returncode not in (0, 3):
         raise RuntimeError(f"nbcc explore {match.name}: {ran.stderr[-2000:]}")
     return {**json.loads(ran.stdout), "process": seconds}
+
+
+def page_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the seconds of both sides for docs/speed.md, in Markdown."""
+    lines = [
+        [
+            row["model"],
+            f"{row['distinct']:,} ({row['kept']:,})",
+            *(row["seconds"][name] for name in ("nbcc", "nbcc_reduced", "tlc", "tlc_symmetric")),
+            _with_goal(row["times_as_fast"], row["goal"]),
+            _with_goal(row["times_as_fast_reduced"], row["goal_reduced"]),
+        ]
+        for row in rows
+    ]
+    head = ("world", "states (reduced)", "nbcc", "nbcc reduced", "TLC", "TLC with symmetry", "times as fast", "reduced")
+    return "\n".join(markdown.table(head, lines))
+
+
+def _with_goal(times: float, goal: float | None) -> str:
+    if not goal:
+        return f"{times:g}"
+    return f"{times:g} of {goal:g}" + (": **missed**" if times < goal else "")
 
 
 def text(rows: Sequence[dict[str, Any]]) -> str:

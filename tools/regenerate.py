@@ -11,6 +11,7 @@
     kills-page   specs/kills.md, engine-kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
     proofs       specs/proofs.json, by a run of the prover; a minute or more
+    speed        the tables of docs/speed.md that have a recorded run, from benchmarks/recorded
     statements   docs/statements.md, from specs/statements.toml
     schemas      specs/schemas: JSON Schemas of worlds, protocols, scenarios and traces, from their loaders
     writers      the tables and pictures of docs/how-many-writers.md, from the figures in specs/workload
@@ -126,6 +127,12 @@ def proofs() -> Files:
     return {PATH: text()}
 
 
+def speed() -> Files:
+    from .speed_page import PAGE, page
+
+    return {PAGE: page()}
+
+
 def statements() -> Files:
     from .statements import page
 
@@ -186,6 +193,7 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "mechanisms": mechanisms,
     "proofs": proofs,
     "schemas": schema_files,
+    "speed": speed,
     "statements": statements,
     "two-pipelines": two_pipelines,
     "verdicts": verdicts,

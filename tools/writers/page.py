@@ -8,7 +8,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
-from ..markdown import table
+from ..markdown import table, with_tables
 
 MODES: Final = ("nbcc", "occ", "single")
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -36,13 +36,7 @@ def files(measure: bool) -> dict[Path, str | None]:
         figures = json.loads(FIGURES.read_text("utf-8"))
     bench = json.loads(COMMITS.read_text("utf-8"))
     made |= {PICTURES / name: text for name, text in pictures(figures, bench).items()}
-    text = PAGE.read_text("utf-8")
-    for name, lines in tables(figures).items():
-        begin = f"<!-- table {name}: python -m tools.regenerate writers -->\n"
-        before, found, rest = text.partition(begin)
-        assert found, f"the page has no table {name}"
-        text = f"{before}{begin}{lines}\n<!-- end -->{rest.partition('<!-- end -->')[2]}"
-    return {**made, PAGE: text}
+    return {**made, PAGE: with_tables(PAGE.read_text("utf-8"), tables(figures), "python -m tools.regenerate writers")}
 
 
 def tables(figures: Mapping[str, Any]) -> dict[str, str]:

@@ -1,0 +1,46 @@
+"""The tables of docs/speed.md are those of the recorded runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tools import speed_page
+from tools.markdown import with_tables
+from tools.regenerate import speed, stale
+
+ROW = {
+    "model": "core", "distinct": 176011, "kept": 40516,
+    "seconds": {"nbcc": 2.06, "nbcc_reduced": 1.83, "tlc": 8.63, "tlc_symmetric": 6.73},
+    "times_as_fast": 4.2, "times_as_fast_reduced": 4.7, "goal": 4.0, "goal_reduced": 8.0,
+}  # fmt: skip
+
+
+def test_the_page_has_the_figures_of_the_recorded_runs() -> None:
+    assert stale(speed()) == [], "python -m tools.regenerate speed"
+
+
+def test_a_state_checkpoint_spares_the_first_operations_of_a_process_on_a_long_timeline() -> None:
+    """As the page says of the recorded run."""
+    found = speed_page.recorded("scale")
+    assert found is not None
+    seconds = {row["instants"]: row["processor_seconds"] for row in found["services"]}[10_000]
+    for operation in ("first commit", "first snapshot"):
+        assert seconds[f"{operation}, state checkpoint"] < seconds[operation]
+
+
+def test_a_recorded_run_of_tlc_replaces_the_sentence_that_there_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(speed_page, "RECORDED", tmp_path)
+    assert "No run is recorded. `python -m benchmarks tlc --out" in speed_page.page()
+    (tmp_path / "tlc.json").write_text(json.dumps({"tlc": [ROW]}), encoding="utf-8")
+    shown = "| core | 176,011 (40,516) | 2.06 | 1.83 | 8.63 | 6.73 | 4.2 of 4 | 4.7 of 8: **missed** |"
+    assert shown in speed_page.page().splitlines()
+
+
+def test_a_page_without_its_table_is_an_error() -> None:
+    with pytest.raises(ValueError, match="the page has no table scale"):
+        with_tables("# A page\n", {"scale": "| a |"}, "python -m tools.regenerate speed")
