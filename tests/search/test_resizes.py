@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 
 from nbcc.model import Model, Protocol, World
+from nbcc.model.mechanisms import kind_of
+from nbcc.model.mechanisms.resizes.mechanism import RESIZER
 from nbcc.model.mechanisms.resizes.rules import ranges_in_bucket
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
@@ -87,13 +89,18 @@ def test_a_mutant_breaks_its_promise_in_so_many_steps(name: str) -> None:
 def test_the_page_has_these_figures() -> None:
     text = PAGE.read_text("utf-8")
     steps = re.findall(r"\(`(resize-[a-z-]+)`\) \| ([A-Z]+) (\d+) \|", text)
+    steps += re.findall(r"\(`(resize-[a-z-]+)`, ([A-Z]+) (\d+)\)", text)
     states = re.findall(r"^\| `(resized\w*)` \| .* \| ([\d,]+) \|$", text, re.MULTILINE)
     assert [(name, STEPS[name]) for name, _, _ in steps] == [(name, (kind, int(n))) for name, kind, n in steps]
     assert [(world, f"{SIZES['worlds'][world]['distinct']:,}") for world, _ in states] == states
-    assert len(steps) == len(states) == 7
+    assert (len(steps), len(states)) == (8, 7)
     assert len(text.splitlines()) < 80
-    [lost] = re.findall(r"in (\d+) steps", text)
-    assert int(lost) == len(load("76-resize-hides-a-write", [FOLDER]).steps)
+    run = load("76-resize-hides-a-write", [FOLDER]).steps
+    resizing = [place for place, step in enumerate(run, start=1) if kind_of(step.actor) == RESIZER.name]
+    assert f"in {len(run)} steps" in text
+    assert f"In 1 to {resizing[0] - 1}\n" in text
+    assert f"In {resizing[0]} to {resizing[-1]} the resizer" in text
+    assert resizing == [*range(resizing[0], resizing[-1] + 1)]
 
 
 def test_a_file_group_holds_adjacent_ranges() -> None:
