@@ -88,3 +88,29 @@ def test_a_limit_that_no_resize_can_meet_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Unsupported, match="when a bucket has more than 1048576 bytes, but its nbcc"):
         table.maintain(replace(ALONE, resize_bytes=LEAST_RESIZE_BYTES))
     assert [step.service for step in table.maintain(ALONE)] == ["state"]
+
+
+def test_a_clean_deletes_the_old_slices_of_groups_that_were_replaced_after_its_horizon(tmp_path: Path) -> None:
+    """Such a clean is planned by the files of listed groups, among which the replaced ones are not any more."""
+    table = made(tmp_path)
+    table.compact()
+    first = {path for path in files_of(table) if ".log." in path}
+    table.upsert(table_of(SCHEMA, *((f"k{number}", "p", 2, "later") for number in range(12))))
+    at = table.timeline()[-1]
+    before, newest = state(table.snapshot()), files_of(table) - first
+    table.resize(4)
+    assert first
+    assert first < files_of(table)
+    assert table.clean(retained=1) is not None, "the horizon is the last write, before the resize"
+    assert files_of(table) >= newest
+    assert not files_of(table) & first, "a base file that was complete at the horizon has their rows"
+    assert state(table.as_of(at)) == state(table.snapshot()) == before
+    assert table.clean(retained=1) is None, "no file is planned to be deleted twice"
+    table.upsert(table_of(SCHEMA, ("k1", "p", 3, "last")))
+    assert table.clean(retained=1) is not None
+    assert not files_of(table) & newest, "no read opens the replaced groups any more"
+
+
+def files_of(table: Table) -> set[str]:
+    """The data files of a table."""
+    return {entry.path for entry in table.context.storage.list("part=p") if "partition_metadata" not in entry.path}
