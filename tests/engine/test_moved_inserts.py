@@ -72,7 +72,7 @@ def test_every_write_inserts_keys(tmp_path: Path) -> None:
 def test_a_record_is_moved_to_the_partition_that_completes_first(tmp_path: Path) -> None:
     """With its other reads: conditions, windows and past times. The first log is deleted."""
     table = made(tmp_path)
-    before = table.timeline()[-1].completed
+    before = table.timeline()[-1].completed or ""
     first = lambda: table.upsert(rows(("n", "q", 1, "first"), ("o", "q", 1, "first")))  # noqa: E731
     done = during(table, ".log.", first).upsert(rows(("n", "p", 2, "second"), ("k0", "p", 2, "second")))
     new = {("k0", "p", "second"), ("q0", "q", "old"), ("n", "q", "second"), ("o", "q", "first")}
@@ -245,7 +245,9 @@ def test_the_command_states_which_writes_insert_keys(tmp_path: Path) -> None:
 
     assert "of the type GLOBAL_RECORD_LEVEL_INDEX made, inserts moved" in run("--inserts", "moved")
     assert "it has the type GLOBAL_RECORD_LEVEL_INDEX already" in run("--inserts", "moved")
-    assert open_table(table.context.storage).record_index.inserts == "moved"
+    index = open_table(table.context.storage).record_index
+    assert index is not None
+    assert index.inserts == "moved"
 
 
 def test_tasks_of_spark_insert_keys(spark: SparkSession, tmp_path: Path) -> None:

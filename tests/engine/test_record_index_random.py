@@ -78,10 +78,10 @@ class Program:
                 self.seen.add("conflict" if self.homes != known else "needless conflict")
             return
         if moves:
-            elsewhere = {key for key, part in inserts.items() if self.homes.get(key, part) != part}
+            moved = {key for key, part in inserts.items() if self.homes.get(key, part) != part}
             self.seen |= {"insert by an upsert"} if inserts.keys() - known.keys() else set()
-            self.seen |= {"move"} if elsewhere - known.keys() else set()
-            self.seen |= {"move of a known key"} if elsewhere & known.keys() else set()
+            self.seen |= {"move"} if moved - known.keys() else set()
+            self.seen |= {"move of a known key"} if moved & known.keys() else set()
             self.homes = inserts | self.homes
         elif name == "bulk_insert":
             self.seen |= {"insert"} if inserts.keys() - known.keys() else set()
