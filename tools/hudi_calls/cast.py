@@ -34,6 +34,10 @@ MODES: Final[Mapping[str, Mapping[str, str]]] = {
     "non-blocking, lock file": FILE_LOCK,
     "optimistic, lock file": {**OCC, **FILE_LOCK},
 }
+ONE_CLOCK: Final = {"hoodie.time.generator.max_expected_clock_skew_ms": "1"}
+"""All actors of a history read the clock of one JVM, so that Hudi need not wait 200 ms for each instant. Its calls are
+the same with and without the wait.
+"""
 SERVICES: Final = {"c1": "compaction", "s1": "clean", "b1": "rollback", "s2": "archive"}
 """The services of a cast. A second compactor would roll back the first one's run (specs/boundary.md)."""
 

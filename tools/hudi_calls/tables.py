@@ -48,11 +48,6 @@ OPERATIONS = {
 }
 RETAINS_LITTLE = {"hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2", "hoodie.keep.max.commits": "3"}
 """Options under which the fourth commit lets a clean and the archiver find something."""
-ONE_CLOCK = {"hoodie.time.generator.max_expected_clock_skew_ms": "1"}
-"""All actors of a table read the clock of one JVM, so that Hudi need not wait 200 ms for each instant. Its calls are
-the same with and without the wait.
-"""
-WRITE_OPTIONS = {**RETAINS_LITTLE, **ONE_CLOCK}
 
 
 def process(folder: Path) -> PeerProcess:
@@ -80,7 +75,7 @@ class Tables:
         operation, path = OPERATIONS[name], self.folder / f"before-{name}"
         if path.exists():
             return path
-        self.hudi.ask("create", str(path), **TABLE, more=WRITE_OPTIONS)
+        self.hudi.ask("create", str(path), **TABLE, more=RETAINS_LITTLE)
         self.hudi.ask("upsert", str(path), actor="w0", rows=[row(key, 0, value) for key, value in OLD.items()])
         for number, step in enumerate(operation.before):
             if step == "failed":
@@ -100,7 +95,7 @@ class Tables:
         self._made += 1
         path = self.folder / f"{name}-{self._made}"
         shutil.copytree(before, path)
-        self.hudi.ask("open", str(path), **TABLE, more={**WRITE_OPTIONS, **(more or {})})
+        self.hudi.ask("open", str(path), **TABLE, more={**RETAINS_LITTLE, **(more or {})})
         try:
             yield path
         finally:
