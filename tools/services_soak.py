@@ -3,9 +3,9 @@
 ``python -m tools.services_soak --commits 20000`` prints one JSON object: the largest numbers of logs per slice, active
 writes and small files, the p95 of the first and last commits, and the memory of the daemons. The p95 of commits to a
 new table, measured right afterwards, shows how much the machine itself has slowed down. `TMPDIR` chooses the file
-system. The writers are processes without Spark. The killer ends a writer by SIGKILL; the writer is started again and
-sends its last batch again. At the end the commits are counted: each batch must have exactly one, or `lost_batches` or
-`doubled_batches` lists it.
+system. The writers are processes without Spark. The killer ends a writer or, with `--daemons-too`, a daemon by SIGKILL,
+which is started again; a writer sends its last batch again. At the end the commits are counted: each batch must have
+exactly one, or `lost_batches` or `doubled_batches` lists it.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def daemon(path: str, log: Path) -> subprocess.Popen[str]:
     """Start a process of `nbcc serve`, which leaves the processors to the writers, as background work does."""
     start = "from nbcc.simulator.cli.start import main; main()"
     command = ["nice", "-n", "10", sys.executable, "-c", start, "serve", path, *DAEMON]
-    with log.open("w", encoding="utf-8") as out:
+    with log.open("a", encoding="utf-8") as out:
         return subprocess.Popen(command, stdout=out, text=True)
 
 
@@ -92,10 +92,10 @@ def memory(process: subprocess.Popen[str]) -> int:
 
 def soak(
     commits: int, minutes: float, kill_every: float, heartbeat_ms: int, seed: int, per_second: float,
-    given: Mapping[str, str],
+    given: Mapping[str, str], daemons_too: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """Run the soak in a new folder until so many commits of both streams, or so many minutes; return its figures.
-    `given` are options of the table.
+    `given` are options of the table. `daemons_too`: one kill in three hits a daemon.
     """
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as folder:
@@ -110,7 +110,7 @@ def soak(
         logs = [Path(folder, f"daemon{number}") for number in range(2)]
         daemons = [daemon(path, log) for log in logs]
         writers = {column: writer(path, column, commits // 2, per_second) for column in ("a", "b")}
-        kills, small, resident, begun = 0, [], [], time.monotonic()
+        kills, small, resident, begun = Counter[str](), [], [], time.monotonic()
         due = begun + kill_every
         try:
             while any(process.poll() != 0 for process in writers.values()):  # a killed one is started again
@@ -126,8 +126,16 @@ def soak(
                     Path(f"{path}.stop").touch()
                 alive = [process for process in writers.values() if process.poll() is None]
                 if alive and time.monotonic() > due:
-                    chance.choice(alive).send_signal(signal.SIGKILL)
-                    kills, due = kills + 1, time.monotonic() + kill_every
+                    if daemons_too and chance.random() < 1 / 3:
+                        kills["daemons"] += 1
+                        number = chance.randrange(len(daemons))
+                        daemons[number].kill()
+                        daemons[number].wait()
+                        daemons[number] = daemon(path, logs[number])
+                    else:
+                        kills["writers"] += 1
+                        chance.choice(alive).kill()
+                    due = time.monotonic() + kill_every
         finally:
             for process in writers.values():  # they have ended, unless the soak is interrupted
                 process.kill()
@@ -135,7 +143,7 @@ def soak(
                 process.send_signal(signal.SIGTERM)
             ends = [process.wait(120) for process in daemons]
         seconds = round(time.monotonic() - begun)
-        ran = {"seconds": seconds, "kills": kills, "daemons_ended_with": ends}
+        ran = {"seconds": seconds, "kills": dict(kills), "daemons_ended_with": ends}
         return _figures(path, logs, small, resident) | ran
 
 
@@ -159,7 +167,7 @@ def _progress(path: str, logs: list[Path], small: int, resident: int) -> str:
 def _figures(path: str, logs: list[Path], small: list[int], resident: list[int]) -> dict[str, Any]:
     table = Table.open(None, path)
     seconds = _seconds(path)
-    steps = [json.loads(line) for log in logs for line in log.read_text("utf-8").splitlines()]
+    steps = [step for log in logs for line in log.read_text("utf-8").splitlines() if (step := _step(line))]
     states = [step["counts"] for step in steps if step["service"] == "state"]
     done = {column: len(each) for column, each in seconds.items()}
     tenth = max(1, min(500, *(count // 10 for count in done.values())))
@@ -180,6 +188,15 @@ def _figures(path: str, logs: list[Path], small: list[int], resident: list[int])
         },
         "actions": {name: sum(s["service"] == name for s in steps) for name in sorted({s["service"] for s in steps})},
     }
+
+
+def _step(line: str) -> dict[str, Any]:
+    """Return what a daemon has printed; empty if a kill cut the line short."""
+    try:
+        step: dict[str, Any] = json.loads(line)
+    except ValueError:
+        return {}
+    return step
 
 
 def _batches(table: Table, done: dict[str, int]) -> dict[str, list[str]]:
@@ -221,6 +238,8 @@ def main() -> None:
     parser.add_argument("--heartbeat-ms", type=int, default=2000, help="it expires after four times this")
     parser.add_argument("--per-second", type=float, default=5.0, help="commits of each stream, at most")
     parser.add_argument("--control", type=int, default=1000, metavar="COMMITS", help="into a new table afterwards")
+    parser.add_argument("--daemons-too", action="store_true", help="kill daemons, too")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="append the figures to this file")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--option", action="append", default=[], metavar="NAME=VALUE", help="of the table")
     parser.add_argument("--write", nargs=4, help=argparse.SUPPRESS)
@@ -231,10 +250,13 @@ def main() -> None:
     else:
         options = dict(option.split("=", 1) for option in given.option)
         settings = (given.minutes, given.kill_every, given.heartbeat_ms, given.seed, given.per_second, options)
-        figures = soak(given.commits, *settings)
+        figures = soak(given.commits, *settings, given.daemons_too)
         if given.control:
             figures["p95_seconds"]["new_table"] = soak(given.control, *settings)["p95_seconds"]["all"]
         print(json.dumps(figures, indent=2))
+        if given.record:
+            with given.record.open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"of": "daemons", "options": options, "seed": given.seed, **figures}) + "\n")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from .play import Plan, play
+from .play import MODES, Plan, play
 from .report import Report
 
-__all__ = ["Plan", "Report", "play"]
+__all__ = ["MODES", "Plan", "Report", "play"]

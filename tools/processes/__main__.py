@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import tempfile
+from dataclasses import asdict
 from pathlib import Path
 
 from .play import Plan, play
@@ -22,6 +24,7 @@ def main() -> int:
     parser.add_argument("--store", action="store_true", help="the table is on an S3 server of this process")
     parser.add_argument("--apart", type=int, default=150, metavar="MS", help="between the clocks, with --store (150)")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--record", type=Path, metavar="FILE", help="append the report to this file, as a line of JSON")
     parser.add_argument("--keep", type=Path, metavar="DIR", help="keep table and notes in this empty folder")
     args = parser.parse_args()
     plan = Plan(
@@ -32,7 +35,11 @@ def main() -> int:
     )  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:
         report = play(plan, args.keep or Path(scratch), _show)
-    print(report.text)
+    print(report.text, flush=True)
+    if args.record:
+        place = {"store": args.store, "apart_ms": args.apart if args.store else 0, "options": plan.options}
+        with args.record.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"of": "processes", **place, **asdict(report)}) + "\n")
     return int(not report.kept)
 
 

@@ -12,6 +12,8 @@ from typing import Any
 from tools.processes.checkers import Read, Write
 
 BEATS = "beats"
+LATE = "late"
+"""The kind of a note about a request that ended at its time limit. The operation has no known outcome."""
 
 
 class Notes:
@@ -63,7 +65,7 @@ def writes_of(*paths: Path) -> Iterator[Write]:
 
 def unanswered(path: Path) -> dict[str, Any] | None:
     """Return the batch that a process was writing when it stopped; None if there is none."""
-    notes = lines(path) if path.exists() else []
+    notes = [line for line in lines(path) if line["kind"] != LATE] if path.exists() else []
     last = notes[-1] if notes else None
     return last if last and last["kind"] == "begins" and last["what"] == "write" else None
 

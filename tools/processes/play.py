@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Final
 
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import Instant, completion_of
@@ -25,7 +26,7 @@ from nbcc.simulator.interrupts import deferred
 from nbcc.simulator.lockstep.s3.server import s3_server
 from tools.processes.checkers import Chronicle, Published, batches_in, judge
 
-from .notes import Notes, beats, interrupted, lines, reads_of, writes_of
+from .notes import LATE, Notes, beats, interrupted, lines, reads_of, writes_of
 from .report import Report
 from .workers import BEAT_SECONDS, MISSES, SCHEMA, Place, look, opened, rows_of, work
 
@@ -34,6 +35,16 @@ _FORKED = multiprocessing.get_context("forkserver")
 
 PATIENCE_SECONDS = 10.0
 MOMENT_SECONDS = 0.02
+
+
+MODES: Final[tuple[dict[str, str], ...]] = (
+    {"nbcc.decision": "lock"},
+    {"nbcc.decision": "log"},
+    {"nbcc.decision": "shared"},
+    {"nbcc.decision": "free"},
+    {"nbcc.decision": "free", "nbcc.publication": "parallel"},
+)
+"""The options of what makes a commit, all that a table may have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,6 +228,7 @@ def _judged(
         resumed=sum(line["kind"] == "resumed" for _, line in entries),
         rolled_back=sum(instant.action == "rollback" for instant in done),
         resent=sum(line["kind"] == "resent" for _, line in entries),
+        late=sum(line["kind"] == LATE for _, line in entries),
         seconds=took,
         seed=plan.seed,
         breaches=judge(history),

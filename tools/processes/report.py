@@ -22,6 +22,7 @@ class Report:
     resumed: int
     rolled_back: int
     resent: int
+    late: int
     seconds: float
     seed: int
     breaches: dict[str, list[str]] = field(default_factory=dict)
@@ -46,7 +47,8 @@ class Report:
             f"visible that were not",
             f"  {self.compactions} compactions, {self.resumed} of them of plans whose compactor was killed; "
             f"{self.reads} snapshots",
-            f"  {self.rolled_back} writes of killed processes rolled back by others, {self.resent} batches sent again",
+            f"  {self.rolled_back} writes of killed processes rolled back by others, {self.resent} batches sent again; "
+            f"{self.late} requests ended at the limit that a lease sets",
             f"  kept: {', '.join(name for name, found in self.breaches.items() if not found)}",
         ]
         for promise, found in self.breaches.items():

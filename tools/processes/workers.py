@@ -13,13 +13,13 @@ from typing import Any
 import pyarrow as pa
 
 from nbcc.engine.clock import SHARED_SKEW_MS, WallClock
-from nbcc.engine.errors import Conflict
+from nbcc.engine.errors import Conflict, StorageError
 from nbcc.engine.lock.storage_lock import StorageLock
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
 from tools.processes.checkers import HOT, key_of
 
-from .notes import Notes, unanswered
+from .notes import LATE, Notes, unanswered
 
 SCHEMA = pa.schema([("id", pa.string()), ("ts", pa.int64()), ("batch", pa.string())])
 PAUSE_SECONDS = 0.02
@@ -31,6 +31,12 @@ MISSES = 8
 """A heartbeat expires after this many missed beats; few, so that it happens within a run."""
 LEASE_SECONDS, RENEWAL_SECONDS, WAIT_SECONDS = 3.0, 0.5, 60.0
 """Of the lock of a table in an object store; a killed holder blocks the others for one lease."""
+
+
+TOO_LATE = ("HTTP error", "left of its lease")
+"""What the store's library says if a request ended at its time limit (the server breaks no connection), and what
+a holder says that may not go on.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,21 +79,34 @@ def work(kind: str, name: str, place: Place, notes: Path, before: Path | None) -
     note = Notes(notes)
     try:
         table = opened(place, int(name.rpartition("-")[2]))
+        while not _done(kind, name, table, note, before):
+            before = notes
+    except Exception as error:  # the parent process reads it in the notes
+        note.add("failed", error=f"{type(error).__name__}: {error}")
+
+
+def _done(kind: str, name: str, table: Table, note: Notes, before: Path | None) -> bool:
+    """Run the main function of a process. Returns False if it is to run again, because a request ended at its time
+    limit or the lease did: what is left of a lease limits the requests of its holder, and a busy machine takes longer.
+    """
+    try:
         if kind == "writer" and before and (batch := unanswered(before)):
             send_again(table, note, batch)
         {"writer": write, "compactor": compact, "rollbacker": roll_back, "reader": read}[kind](table, name, note)
-    except Exception as error:  # the parent process reads it in the notes
-        note.add("failed", error=f"{type(error).__name__}: {error}")
+    except (StorageError, Conflict) as late:
+        if not any(text in str(late) for text in TOO_LATE):
+            raise
+        note.add(LATE, error=str(late))
+        return False
+    return True
 
 
 def write(table: Table, name: str, note: Notes) -> None:
     """Write batches of new keys; each batch also updates one key that all writers share."""
     chance = random.Random(name)
-    number = 0
     while True:
-        number += 1
-        batch, size, ordering = f"{name}.{number}", 1 + chance.randrange(MOST_KEYS), time.time_ns()
-        put(table, note, batch, size, ordering)
+        ordering = time.time_ns()  # also distinguishes the batches of a process that begins again
+        put(table, note, f"{name}.{ordering}", 1 + chance.randrange(MOST_KEYS), ordering)
         time.sleep(chance.random() * PAUSE_SECONDS)
 
 
