@@ -8,6 +8,7 @@
     hudi-calls   docs/hudi-calls.md, from specs/hudi-calls.json; `python -m tools.hudi_calls` runs Hudi for it
     hudi-options docs/hudi-options.md, from the table of options in the engine
     kills        specs/kills.json, the pages of kills-page, of mutants whose kills have changed; minutes to hours
+    killed       what recorded runs with kills have shown, in docs/locks.md and docs/streams.md
     kills-page   specs/kills.md, engine-kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
     proofs       specs/proofs.json, by a run of the prover; a minute or more
@@ -113,6 +114,12 @@ def kills() -> Files:
     return files(kill_all(known=still_good(), new=new_promises()))
 
 
+def killed() -> Files:
+    from .killed import pages
+
+    return pages()
+
+
 def kills_page() -> Files:
     from nbcc.simulator.search.verdicts.kills import accepted
 
@@ -188,6 +195,7 @@ GENERATORS: Final[Mapping[str, Callable[[], Files]]] = {
     "glossary": glossary,
     "hudi-calls": hudi_calls,
     "hudi-options": hudi_options,
+    "killed": killed,
     "kills": kills,
     "kills-page": kills_page,
     "mechanisms": mechanisms,
