@@ -87,7 +87,7 @@ class Write:
         self.requested, at_request = request(context, "deltacommit")
         put_inflight(context.storage, self.requested, "deltacommit")
         task = write_task(context, table.config, self.requested, at_request)
-        self._files = context.jobs.write(as_upserts(batch_of(rows), table.config.schema), task)
+        self._files = context.jobs.write(as_upserts(batch_of(rows), table.config), task)
 
     def commit(self) -> Instant:
         """Take the completion time, and publish."""
@@ -112,7 +112,7 @@ class Replacement:
         put_inflight(context.storage, self.barrier, "compaction")
         shape = table_shape(config, context.rules)
         self._files = context.jobs.write(
-            as_upserts(batch_of(rows), config.schema), WriteTask(shape, self.barrier, bulk=True, filled=frozenset())
+            as_upserts(batch_of(rows), config), WriteTask(shape, self.barrier, bulk=True, filled=frozenset())
         )
         filled = {(file.partition, file.file_id) for file in self._files}
         for part, file in self._groups:
