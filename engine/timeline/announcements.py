@@ -106,6 +106,7 @@ def load_announcement(storage: Storage, name: Announced) -> Announcement | None:
     """
     try:
         return _decode(name, storage.get(name.path))
+    # No error: a rival decided and published the instant, or rolled it back, and then deleted the announcement.
     except NotFound:
         return None
 
@@ -133,6 +134,8 @@ def _decode(name: Announced, content: bytes) -> Announcement:
     asked, checked = f"read the announcement {name.path}", Checked(name.path)
     head, end, data = content.partition(b"\n")
     try:
+        # A power failure can truncate a local file. Without this check, a truncated head would be parsed as a whole
+        # one.
         if not end:
             raise ValueError("its first line has no end")
         fields = parse_json(head)

@@ -61,6 +61,7 @@ class Archive:
 
     def __init__(self, storage: Storage) -> None:
         self._reader = ArchiveReader(storage)
+        # Reentrant, because the guarded methods call each other.
         self.guard = ThreadLock(reentrant=True)
         self.retired = RetiredInstants()
         self._files: list[ArchiveFile] | None = None
@@ -107,9 +108,11 @@ class Archive:
         `timeline` reads every archive file once, and is computed once for each manifest.
         """
         before, known = self._timeline
+        # Sets, not lists: the order in a manifest says nothing, and equal files have equal content.
         if before != frozenset(self.files()):
             self._read(lambda file: True)
             files = frozenset(self.files())  # possibly of a newer manifest
+            # A merge replaced files, so the cached timeline has no base to extend. New files alone only add instants.
             if not before <= files:
                 before, known = frozenset(), Timeline()
             known = known.with_states(self._states(files - before))
@@ -159,6 +162,8 @@ class Archive:
             except NotFound:  # a merge has replaced a file
                 self.refresh()
                 self._read(lambda file: True)
+                # The new manifest names the same files, so no merge explains the missing one: another attempt would
+                # find the same.
                 if self._files_with(instant) == files:
                     raise
         return None
@@ -173,10 +178,13 @@ class Archive:
         all instants, because a long history has many.
         """
         wanted = instant.requested
+        # The newest file first, because most lookups concern recent instants. The first and last time rule out other
+        # files.
         for file, (found, _) in reversed(self._indexes.items()):
             if not found or not found[0].requested <= wanted <= found[-1].requested:
                 continue
             place = bisect_left(found, wanted, key=attrgetter("requested"))
+            # Several instants can have one requested time: a savepoint has that of the write that it pins.
             while place < len(found) and found[place].requested == wanted:
                 if found[place].action == instant.action:
                     return file
@@ -228,6 +236,8 @@ class Archive:
                 return [self._index(file) for file in files if wanted(file)]
             except NotFound as absent:
                 self.refresh()
+                # A second look at the manifest separates a concurrent merge (other files) from a file that is lost
+                # (same files).
                 if self.files() == files:
                     raise NotATable(
                         "read the archived timeline",
@@ -241,6 +251,7 @@ class Archive:
         """
         if file not in self._indexes:
             needed = [row for row in self._reader.index(file) if row.instant.key not in self.retired]
+            # `_file_with` searches by bisection, and another engine need not have sorted the rows of its archive file.
             completed = sorted((row.instant for row in needed), key=attrgetter("requested"))
             self._indexes[file] = _Index(tuple(completed), tuple(row.planned for row in needed if row.planned))
         return self._indexes[file].completed

@@ -55,6 +55,7 @@ class ArchiveFile(NamedTuple):
     def spans(self, requested: str) -> bool:
         """Return whether the archive file may contain an instant with the given requested time."""
         match = _FILE.fullmatch(self.name)
+        # A name of an unknown form says nothing about the times in the file, so the file has to be read.
         return match is None or match[1] <= requested <= match[2]
 
 

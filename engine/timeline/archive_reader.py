@@ -91,8 +91,10 @@ class ArchiveReader:
         try:
             number = self._storage.get(VERSION)
         except NotFound:
+            # The usual case of a young table: neither a version file nor archive files, so the second listing is saved.
             if not seen:
                 return None
+            # Another engine deletes the version file before it writes it again, and a reader may look in between.
             names = [entry.path.rpartition("/")[2] for entry in self._storage.list(HISTORY)]
             numbers = [int(match[1]) for name in names if (match := _MANIFEST.fullmatch(name))]
             return f"manifest_{max(numbers)}" if numbers else None
@@ -106,6 +108,8 @@ class ArchiveReader:
     def index(self, file: ArchiveFile) -> tuple[Archived, ...]:
         """Return the rows of one archive file. The content of the instants is left out if the file has many."""
         data, name = self._get(file), f"{HISTORY}/{file.name}"
+        # Rows of a small file are kept whole, because their content is often read next. A big file would evict all
+        # others.
         return decode_rows(data, name, INDEX) if count_rows(data, name) > ROWS_KEPT else self.rows(file, data)
 
     def completions(self, file: ArchiveFile) -> dict[str, str]:
@@ -139,11 +143,13 @@ class ArchiveReader:
         decoded = self._cached[file] = _FileRows(rows, {(row.requested, row.action): row for row in rows})
         # Not by the number of files: one merged file may have as many rows as a hundred young ones.
         while len(self._cached) > 1 and sum(len(each.rows) for each in self._cached.values()) > ROWS_KEPT:
+            # Dictionaries keep the order of insertion, so the first key is the file that was decoded first.
             del self._cached[next(iter(self._cached))]
         return decoded
 
     def _get(self, file: ArchiveFile) -> bytes:
         data = self._storage.get(f"{HISTORY}/{file.name}")
+        # A size of 0 means that the manifest records none.
         if file.size and len(data) != file.size:
             exists = f"{file.name} has {len(data)} bytes, and the manifest lists {file.size}"
             damaged = Damaged("read the archived timeline", exists, "restore the file from a copy")

@@ -52,6 +52,7 @@ class Checked:
 
     def data_file(self, value: Any) -> str:
         """Return the value if it is the name of a base file or log file; otherwise raise `Damaged`."""
+        # Rollback plans name files to delete, so a name that is not of a data file must never pass.
         if parse_base(self.name(value)) or parse_log(value):
             return str(value)
         raise self._refusal(value, "the name of a base file or log file")
@@ -73,6 +74,7 @@ class Checked:
 
     def size(self, value: Any) -> int:
         """Return the value if it is a valid number of bytes, or 0 if it is missing; otherwise raise `Damaged`."""
+        # Writers may omit a size. It is only used for statistics and for comparisons that skip 0.
         if value is None:
             return 0
         if isinstance(value, int) and value >= 0:

@@ -38,6 +38,8 @@ class CheckpointedCommits(Commits):
         self.is_dropped = False
         # A read lists the timeline twice, and rarely finds a new instant: a long history is joined once.
         self._last: tuple[object, History | None] = None, None
+        # Keyed by file name, which includes the completion time: a commit of another history of the table does not
+        # match.
         self._rows: dict[str, Archived] = {row.instant.file_name: row for row in checkpoint.rows}
         self._live = {
             name: decode_commit(row.metadata, name) for name, row in self._rows.items() if row.metadata is not None
@@ -51,8 +53,11 @@ class CheckpointedCommits(Commits):
         if self.is_dropped:
             self.misfit = ""
             return super().history(active)
+        # Only after the active timeline was listed: an instant that is archived in between is in one of the two.
         self.archive.refresh(active.lacks_archived)
         later, newest = self.archive.states_after(self.checkpoint.archived), self.archive.newest()
+        # Valid as long as the listing and the newer archive files are equal, because the rest is the unchanging
+        # checkpoint.
         given, history = self._last
         if history is None or given != (active, later, newest):
             self.misfit = self.checkpoint.misfit(active, newest, later)
@@ -67,6 +72,8 @@ class CheckpointedCommits(Commits):
         """
         if not self._is_covered(instant):
             return super().commit(instant)
+        # A covered write without an entry has no live file, and no read as of the checkpoint's time or later needs
+        # another.
         return self._live.get(instant.file_name, _WITHOUT_LIVE_FILES)
 
     def fetch(self, instants: Iterable[Instant]) -> None:
@@ -85,6 +92,7 @@ class CheckpointedCommits(Commits):
         """Return the horizon (the oldest readable time) that results from all cleans, before and after the checkpoint.
         """
         summarised = "" if self.is_dropped else self.checkpoint.horizon
+        # Times have equal width, so the greatest text is the latest time, and '' is earlier than all of them.
         return max(super().horizon(timeline) or "", summarised) or None
 
     def _is_covered(self, instant: Instant) -> bool:

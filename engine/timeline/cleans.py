@@ -120,6 +120,7 @@ def decode_clean_plan(data: bytes, name: str = "clean plan") -> CleanPlan:
             },
             earliest=_retained(earliest, checked) if earliest else None,
             newest=checked.instant_or_none(record.get("lastCompletedCommitTimestamp")),
+            # Plans of Hudi have no horizon. None keeps them apart from a horizon of nbcc.
             horizon=checked.instant_or_none(extra.get(HORIZON)) or None,
             savepoints=tuple(map(checked.instant, filter(None, (extra.get(SAVEPOINTS) or "").split(",")))),
         )
@@ -155,6 +156,7 @@ def _active_plans(storage: Storage) -> Iterator[tuple[str, CleanPlan]]:
 
 def _archived_plans(storage: Storage) -> Iterator[tuple[str, CleanPlan]]:
     archive = Archive(storage)
+    # Newest first: a reader misses a file that a recent clean deleted, rarely one of years ago.
     for instant in reversed(archive.timeline().cleans):
         row = archive.row(instant)
         if row is not None and row.plan:

@@ -93,6 +93,7 @@ class Commits:
         An actor that stalls before it puts a state, and wakes after others have completed and archived the instant,
         puts the state again. The archive is read only if a pending instant is not newer than the newest archived one.
         """
+        # The names of the archive files are in the listing already, so the usual case costs no request.
         if all(instant.requested > active.newest_archived for instant in active.pending):
             return active
         self.archive.refresh(active.lacks_archived)
@@ -108,6 +109,8 @@ class Commits:
             self.archive.retire(retired, timeline)
         for instant in retired:
             if instant.key in self.archive.retired:
+                # Only of those that `retired` took over. An instant that it refused stays with the others, and may be
+                # read again.
                 self.decoded.commits.pop(instant.file_name, None)
                 self.decoded.plans.pop(instant.requested, None)
 
@@ -128,9 +131,11 @@ class Commits:
         """
         if not self._storage.is_remote:
             return
+        # Archived instants are left out: their content is in files that the archive reads by itself.
         wanted = [i for i in instants if i.file_name not in self.decoded.commits and not self.archive.holds(i)]
         reads = [partial(_content_or_none, self._storage, f"{FOLDER}/{instant.file_name}") for instant in wanted]
         for instant, data in zip(wanted, together(self._storage, reads), strict=True):
+            # None means archived since the listing. `commit` then finds it in the archive, one at a time.
             if data is not None:
                 self.decoded.commits[instant.file_name] = decode_commit(data, instant.file_name)
 
@@ -157,6 +162,7 @@ class Commits:
         """Return the plan of a pending resize; None if the table has none of that time."""
         try:
             return self.resize_plan(requested)
+        # A cancelled resize deletes its plan, and a restore undoes it: both leave no plan to carry out.
         except (NotFound, Cleaned):
             return None
 
@@ -180,6 +186,7 @@ class Commits:
 
     def content(self, instant: Instant) -> bytes:
         """Return the bytes of a completed instant's file, from the active timeline or the archive."""
+        # The archive first: a request for the timeline file of an archived instant would fail and be wasted.
         archived = self.archive.row(instant)
         if archived is None:
             try:
@@ -226,6 +233,7 @@ class Commits:
         Raises `Cleaned` if a restore has undone the instant, and `NotFound` if the archive does not contain it.
         """
         self.archive.refresh()
+        # Reads all files of the new manifest, because `row` looks only into files that were read.
         self.archive.timeline()
         archived = self.archive.row(instant)
         if archived is None:
@@ -238,6 +246,7 @@ class Commits:
         """Return the horizon that nbcc's completed and pending cleans imply: the completion time before which reads are
         refused.
         """
+        # Pending cleans count, too: the cleaner may be deleting files while this read begins.
         cleans = (self.clean_summary(instant.requested) for instant in timeline.cleans)
         return max((clean.horizon for clean in cleans if clean.horizon), default=None)
 

@@ -96,6 +96,7 @@ def decode_record(data: bytes, name: str) -> dict[str, Any]:
     try:
         return _only_record(data, name)
     except LimitExceeded:
+        # A limit is the user's setting and not damage, so it keeps its own message and remedy.
         raise
     except Exception as broken:  # the Avro reader raises arbitrary errors for invalid bytes
         raise Damaged(
@@ -136,6 +137,7 @@ def block_of(data: bytes, name: str = "a timeline file") -> tuple[dict[str, byte
     `ValueError` for other data.
     """
     meta, block, marker = _framed(data)
+    # Files of Hudi have a random marker and no key, so only those of nbcc can be verified.
     if meta.get(DIGEST) == MD5.encode() and marker != _digest(meta["avro.schema"], block):
         raise ValueError("its schema and its record differ from their checksum")
     codec = meta.get("avro.codec", b"null")
@@ -162,6 +164,7 @@ def _unpacked(block: bytes, codec: bytes, name: str) -> bytes:
     most = limits().metadata_bytes
     if codec == b"deflate":
         packed = zlib.decompressobj(-zlib.MAX_WBITS)
+        # One byte more than allowed, so that a record of exactly the limit passes and no larger one is unpacked.
         block = packed.decompress(block, most + 1)
         if len(block) <= most and not packed.eof:
             raise ValueError("its packed record is cut short")
@@ -174,6 +177,7 @@ def _only_record(data: bytes, name: str) -> dict[str, Any]:
     meta, block = block_of(data, name)
     content = io.BytesIO(block)
     record = fastavro.schemaless_reader(content, embedded(meta["avro.schema"], limits()), None)
+    # Bytes after the record mean that the schema does not belong to it, although each field could be decoded.
     if content.read(1):
         raise ValueError("its record ends before its block does")
     return cast(dict[str, Any], record)
@@ -187,6 +191,7 @@ def _header(source: io.BytesIO) -> dict[str, bytes]:
     while count := _long(source):
         if count < 0:
             _long(source)
+        # The count comes from the file. Without a bound, damaged bytes could keep the loop busy for hours.
         if abs(count) > _MOST_PAIRS or len(entries) > _MOST_PAIRS:
             raise ValueError(f"its header has more than {_MOST_PAIRS} entries")
         for _ in range(abs(count)):
@@ -205,6 +210,7 @@ def _length(source: io.BytesIO) -> int:
 def _long(source: io.BytesIO) -> int:
     """Read an integer in Avro's variable-length zigzag encoding."""
     value = 0
+    # Python's integers have no width, so an endless run of continuation bytes must be cut here.
     for shift in range(0, 7 * LONGEST_NUMBER, 7):
         byte = source.read(1)[0]
         value |= (byte & 0x7F) << shift

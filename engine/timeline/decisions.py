@@ -108,6 +108,8 @@ class LogEntry(NamedTuple):
         """Return the time that the entry reserves for a plan with the given action. Everything that completed before
         this time is decided by this entry or an earlier one.
         """
+        # Steps of two keep the odd parity of `reserved`. Requested times of announced writes are even, so the two never
+        # meet.
         return to_instant(to_millis(self.reserved) + 2 * PLANNED.index(action))
 
     def decides(self, name: Announced) -> Decision | None:
@@ -152,10 +154,13 @@ def last_entry(storage: Storage, known: LogEntry | None = None) -> LogEntry | No
         storage.list_ahead(TIMELINE)
         if known is not None and known.number == number:
             return known
+        # One less than the number, because a listing omits the remembered path itself, and the last entry must stay
+        # visible.
         storage.remember(FOLDER, _path(number - 1))
         try:
             return _decode(number, storage.get(_path(number)))
         except NotFound:  # deleted since: this actor has stood still, and there are later ones
+            # The listings that were begun are as old as the deleted entry.
             storage.forget_listings()
     return None
 
@@ -173,6 +178,7 @@ def remember_cut(storage: Storage) -> None:
     the first listing of the log.
     """
     if storage.is_remote and not storage.last_seen(FOLDER):
+        # One before the cut, so that a listing shows an entry even if the cut names the last one.
         storage.remember(FOLDER, _path(max(0, newest_cut(storage) - 1)))
 
 
@@ -181,6 +187,7 @@ def forget_before(storage: Storage, number: int) -> None:
     must not exceed the newest cut.
     """
     entries = [entry for entry in storage.list(FOLDER) if entry.path.rpartition("/")[2].isdecimal()]
+    # The store's own times on both sides, so that the clock of this machine does not matter.
     bound = max((entry.modified for entry in entries), default=0.0) - PATIENCE_SECONDS
     old = [entry.path for entry in entries if entry.modified < bound and entry.path < _path(number)]
     if old:
@@ -192,6 +199,7 @@ def carry_out(storage: Storage, entry: LogEntry, contents: Mapping[Announced, by
     ended. An instant that is on the timeline already stays as it is. `contents` has what the caller has read of the
     announcements.
     """
+    # A reader that sees a completed instant must see all that completed before it.
     for item in entry.items:
         _put(storage, item, contents)
 
@@ -218,6 +226,7 @@ def _data_of(storage: Storage, item: Decision) -> bytes | None:
     data = announced_data(storage, item.announced)
     path = f"{TIMELINE}/{item.instant.file_name}"
     is_gone = data is None and all(entry.path != path for entry in storage.list(TIMELINE))
+    # A later entry proves that this one was carried out, so both files may have been archived and deleted since.
     if is_gone and max(_numbers(storage), default=0) <= item.number:
         raise Damaged(
             f"carry out the entry {item.number} of the decision log",

@@ -98,6 +98,7 @@ class _Cursor:
 
     def text(self) -> str:
         length = self.number()
+        # Python would accept a negative slice and return other bytes without an error.
         if length < 0:
             raise Odd("a negative length")
         self.at += length
@@ -113,6 +114,7 @@ class _Cursor:
     def items(self) -> Iterator[None]:
         """Iterate over an Avro map or array; the loop body reads each item from the cursor."""
         while count := self.number():
+            # Avro permits this form for blocks that a reader may skip. No known writer of commits uses it.
             if count < 0:
                 raise Odd("blocks with their size in front")
             for _ in range(count):

@@ -68,6 +68,7 @@ class StoredHeartbeats:
         self._ours: dict[str, _Heartbeat] = {}
 
     def start(self, requested: str) -> None:
+        # The file first: from here on no other writer rolls the instant back, even before the thread runs.
         self._put(requested)
         self.stop_renewing(requested)  # a thread of an earlier task, which would end at another time
         heartbeat = self._ours[requested] = _Heartbeat(self._now())
@@ -77,12 +78,16 @@ class StoredHeartbeats:
 
     def is_alive(self, requested: str) -> bool:
         if heartbeat := self._ours.get(requested):
+            # The file is not asked: it may look fresh after a late renewal, although another writer has begun a
+            # rollback meanwhile.
             return heartbeat.on_time(self._now(), self._tolerance)
         times = (entry.modified for entry in self._storage.list(FOLDER) if entry.path == _path(requested))
+        # A missing file counts as put in 1970, so an instant without a heartbeat has expired.
         return self._now() - next(times, 0.0) <= self._tolerance
 
     def stop(self, requested: str) -> None:
         self.stop_renewing(requested)
+        # Only after the thread was stopped, which would put the file again.
         self._storage.delete(_path(requested))
 
     def stop_renewing(self, requested: str) -> None:
@@ -98,6 +103,7 @@ class StoredHeartbeats:
 
     def _renew_until_stopped(self, requested: str, heartbeat: _Heartbeat) -> None:
         while not heartbeat.stopped.wait(self._interval):
+            # Renewing an expired heartbeat would make an instant look alive that others may be rolling back.
             if not heartbeat.on_time(self._now(), self._tolerance):
                 return
             try:
@@ -126,6 +132,7 @@ class _Heartbeat:
         self.stopped = threading.Event()
 
     def on_time(self, now: float, tolerance: float) -> bool:
+        # Sticky: one late moment is enough for another writer to have begun a rollback.
         self.late = self.late or now - self.last > tolerance
         return not self.late
 

@@ -108,4 +108,5 @@ class History:
         """Return the instants of all actions with the given requested time, without building `whole`."""
         found = self.current.at(requested)
         retired = self.archived.retired.find(requested) if self.archived else None
+        # Between the publication of a manifest and the deletion of the timeline file, an instant is in both.
         return found if retired is None or retired in found else (*found, retired)

@@ -47,6 +47,8 @@ class Index:
             other = home.get(key)
             if other is not None and not _supersedes(instant, other):
                 continue
+            # Two completed files of one instant: the one that is replaced is already in `completed`, which then has to
+            # be built again.
             is_renamed = is_renamed or (other is not None and other.state == "completed")
             home[key] = instant
             if instant.completed:
@@ -58,6 +60,7 @@ class Index:
 
     def joined(self, archived: Index) -> Index:
         """Return this index of a listed timeline together with that of the archive."""
+        # The archive is extended by the listing and not the other way round, because it has nearly all instants.
         both = archived.advanced(self.by_key.values())
         return Index(both.by_key, both.completed, (self, archived))
 
@@ -69,6 +72,7 @@ class Index:
     def until(self, time: str, reopened: Callable[[Instant], Instant]) -> Index:
         """Return this index with each instant that completed after `time` replaced by its pending state."""
         end = bisect_right(self.completed, time, key=completion_of)
+        # The usual case, a read of the newest state, copies nothing.
         if end == len(self.completed):
             return self
         later = {instant.key: reopened(instant) for instant in self.completed[end:]}
@@ -97,6 +101,7 @@ def _supersedes(instant: Instant, other: Instant) -> bool:
 def _insert(by_key: dict[Key, Instant], added: dict[Key, Instant]) -> None:
     """Add instants to those of an index, ordered by key. Only the instants after the first added one are moved."""
     first = min(added, default=None)
+    # A dictionary can only grow at its end, so later instants are taken out and put back.
     while first is not None and by_key and next(reversed(by_key)) > first:
         key, instant = by_key.popitem()
         added[key] = instant

@@ -68,6 +68,7 @@ class Instant:
         """The name of the instant's file in the timeline folder."""
         if self.state == "completed":
             return f"{self.requested}_{self.completed}.{self.action}"
+        # Hudi's oldest file name, from a time when commits were the only action.
         if self.action == "commit" and self.state == "inflight":
             return f"{self.requested}.inflight"
         return f"{self.requested}.{self.action}.{self.state}"

@@ -64,6 +64,7 @@ class Listings:
             entries = storage.list(FOLDER)
             return [entry.path for entry in entries], {entry.path for entry in entries if not entry.size}
         paths, torn = storage.paths(FOLDER), set[str]()
+        # Names that are gone are dropped, so that the sets do not outgrow the listing in a long-lived process.
         self.sound.intersection_update(paths)
         self._unread.intersection_update(paths)
         if len(paths) - len(self.sound) - len(self._unread) > _MANY:
@@ -73,6 +74,7 @@ class Listings:
             if path in self.sound or path in self._unread:
                 continue
             instant = parse_instant(path.rpartition("/")[2])
+            # Pending files may be empty by design, so nothing can be learnt from reading them.
             if instant is None or not instant.completed:
                 self._unread.add(path)
                 continue
@@ -92,6 +94,8 @@ class Listings:
         contains instants of timeline layout 1.
         """
         listed, (before, timeline) = frozenset(paths), self._last
+        # A file has disappeared: archived, rolled back or undone. States can only be added to a timeline, so it is
+        # built from scratch.
         if not before <= listed:
             before, timeline = frozenset(), Timeline()
         if new := listed - before:

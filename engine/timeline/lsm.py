@@ -46,6 +46,8 @@ class Manifest(NamedTuple):
 
 def current_manifest(archive: Archive) -> Manifest:
     """Read the current manifest. What is chosen after that is archived only if no other archiver puts the next one."""
+    # The number before the files: if a newer manifest appears in between, the put of the next number fails instead of
+    # dropping its files.
     number = archive.version()
     archive.refresh()
     return Manifest(number, archive.files())
@@ -61,6 +63,7 @@ def add(
     count, file = len(instants), None
     while count and file is None:
         file = _put_file(storage, 0, rows_table(instants[:count]), alone)
+        # Another number of rows gives another last time and so another file name, which no dead archiver has taken.
         count -= file is None
     if file is None:
         return 0
@@ -97,6 +100,7 @@ def merge_levels(storage: Storage, archive: Archive, *, alone: bool = True) -> b
     try:
         rows = pa.concat_tables(archive.table(file) for file in merged)
     except NotFound:
+        # Without rivals, a listed file that is missing is lost. With rivals, one of them has merged it already.
         if alone:
             raise
         return False
@@ -146,6 +150,8 @@ def _put_file(storage: Storage, level: int, rows: pa.Table, alone: bool) -> Arch
         storage.put(path, data)  # may replace a file of an archiver that died before its manifest
     elif not storage.put_if_absent(path, data) and storage.get(path) != data:
         return None
+    # The second look is worth a request: the timeline files of these instants are deleted next, and nothing else has
+    # their content.
     if not decode_table(storage.get(path), path).equals(rows):
         raise _unlike(path)
     return file
@@ -161,9 +167,11 @@ def _put_manifest(
     path, manifest = f"{HISTORY}/manifest_{number}", json.dumps({"files": listed}).encode()
     if not alone:
         is_first = put_own(storage, path, manifest)
+        # Also if another archiver has put the manifest: it may have died before it advanced the version file.
         _advance_version(storage, number)
         archive.refresh()
         return is_first
+    # The manifest before the version file, which must never name a manifest that does not exist.
     storage.put(path, manifest)
     storage.put(VERSION, str(number).encode())
     archive.refresh()
@@ -180,6 +188,7 @@ def _advance_version(storage: Storage, number: int) -> None:
         storage.put(VERSION, str(number).encode())
         return
     version = storage.conditional_object(VERSION)
+    # A failed write means that another archiver was faster, so its version is compared again.
     while (known := version.read()) is None or int(known.data) < number:
         if version.write(str(number).encode(), known) is not None:
             return

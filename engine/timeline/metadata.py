@@ -128,8 +128,10 @@ def encode_commit(commit: CommitMetadata) -> bytes:
     stats: dict[str, list[dict[str, Any]]] = {}
     for stat in commit.stats:
         stats.setdefault(stat.partition, []).append(_stat_record(stat))
+    # Computed again below: a commit that was decoded and changed may list other files.
     extra = {key: value for key, value in commit.extra.items() if key != CHECKSUMS}
     if any(stat.checksum for stat in commit.stats):
+        # A stable sort: the order of the files in a partition stays that of the record, on which a reader relies.
         extra[CHECKSUMS] = ",".join(stat.checksum for stat in sorted(commit.stats, key=lambda stat: stat.partition))
     record = {
         _STATS: stats,

@@ -102,6 +102,7 @@ def restored_away(storage: Storage, instant: str, what: str) -> Cleaned | None:
     for entry in storage.list(HOME):
         name = entry.path.rpartition("/")[2]
         requested, _, state = name.partition(".")
+        # The requested state decides, not the completed one: a restore takes effect when its plan is published.
         if state == f"{ACTION}.requested" and instant in dict(load_restore_plan(storage, requested).undone):
             return Cleaned(
                 f"read {what}",

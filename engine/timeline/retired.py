@@ -62,13 +62,16 @@ class RetiredInstants:
         commit, or if another instant has the same requested time.
         """
         added: set[Key] = set()
+        # A copy, because other threads may be reading the value that is extended.
         rows = _Rows(*map(copy, self._rows))
         for instant, begun_as in instants:
             kind, times = (instant.action, begun_as), (instant.requested, completion_of(instant))
+            # Only what fits into 17 bytes is stored this way. The caller keeps all others as instants.
             if kind not in _KINDS or not all(map(_TIME.fullmatch, times)):
                 continue
             requested, completed = map(int, times)
             place = rows.place(requested)
+            # The compact form finds an instant by its requested time alone.
             if rows.requested[place : place + 1] != array("q", [requested]):
                 rows.requested.insert(place, requested)
                 rows.completed.insert(place, completed)

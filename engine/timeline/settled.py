@@ -21,7 +21,9 @@ def newest_settled(storage: Storage, listed: Iterable[Instant]) -> str:
     none. `listed` contains the instants of a listing that ended before this call.
     """
     shown = {instant.completed: instant.requested for instant in listed if instant.completed}
+    # Read after the listing: an entry that was the last one before it may have been completed during it.
     last = last_entry(storage)
     decided = () if last is None else (item for item in last.items if item.kind == "commit")
+    # '~' is greater than every time, which consists of digits.
     first = min((item.time for item in decided if shown.get(item.time) != item.requested), default="~")
     return max((time for time in shown if time < first), default="")

@@ -90,6 +90,7 @@ class StateCheckpoint:
         if newest_archived < self.archived:
             return f"the archive ends before {self.archived}, which it summarises"
         active = [i for i in listed.completed if i.writes and i.requested > self.archived]
+        # The least one, so that the message is the same in each process.
         if absent := min(self.active.difference(active, since), key=lambda each: each.key, default=None):
             return f"it summarises the {absent}, which is not on the timeline"
         omitted = (i for i in active if completion_of(i) <= self.time and i not in self.active)
@@ -110,6 +111,7 @@ def encode_checkpoint(checkpoint: StateCheckpoint) -> bytes:
 def decode_checkpoint(data: bytes, name: str) -> StateCheckpoint | None:
     """Decode a state checkpoint; return None if the content is damaged or does not match the file name."""
     named = _NAME.fullmatch(name)
+    # Before anything is decoded: a decoder of Parquet should not see damaged bytes.
     if named is None or _digest(data) != named[2]:
         return None
     try:
@@ -130,6 +132,7 @@ def put_checkpoint(storage: Storage, checkpoint: StateCheckpoint) -> None:
 
 def newest_checkpoint(storage: Storage, until: str = "~") -> StateCheckpoint | None:
     """Return the newest readable state checkpoint with a time at or before `until`; None if there is none."""
+    # A damaged checkpoint is skipped and not reported: the next older one, or the commits, give the same rows.
     for path in reversed(checkpoint_paths(storage)):
         name = path.rpartition("/")[2]
         if time_of(path) > until:

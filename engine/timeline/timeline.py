@@ -59,6 +59,7 @@ class Timeline:
         return replace(
             archived,
             index=self.index.joined(archived.index),
+            # The listing wins, because it may show a plan that the archive does not record.
             begun_as={**archived.begun_as, **self.begun_as},
             lacks_archived=False,
             restores=self.restores,
