@@ -34,6 +34,7 @@ class BetweenProcesses:
         self._held: FileLock | None = None
 
     def acquire(self) -> None:
+        # Threads first: a `flock` belongs to an open file, and one object has room for one open file only.
         self._threads.acquire()
         try:
             self._held = self._locked()
@@ -71,6 +72,7 @@ class BetweenProcesses:
         self._threads.check_held()
         assert self._held is not None, "only its holder releases a lock"
         held, self._held = self._held, None
+        # The processes before the threads: a thread that waits must find the file lock free when its turn comes.
         held.close()
         self._threads.release()
 
@@ -78,6 +80,7 @@ class BetweenProcesses:
         file = opened(self._url, self._path)
         until = time.monotonic() + self._wait
         try:
+            # Polled, because a blocking `flock` cannot end after a time.
             while not file.lock(wait=False):
                 if time.monotonic() >= until:
                     raise self.timed_out()

@@ -49,6 +49,7 @@ class HudiFileLock(Waiting):
         content = _info().encode()
         try:
             self._remove_expired()
+            # The look at the file is cheap and saves a staged file for each poll. The link below decides.
             if self._path.exists() or not self._created(content):
                 return False
         except OSError as refused:
@@ -66,6 +67,7 @@ class HudiFileLock(Waiting):
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
+            # A link fails if the name exists, also across processes. A rename would replace the file of the holder.
             os.link(staged, self._path)
         except FileExistsError:
             return False
@@ -75,6 +77,7 @@ class HudiFileLock(Waiting):
 
     def give_back(self) -> None:
         with suppress(FileNotFoundError):
+            # Another writer may have removed this lock as expired and hold it now: its file must stay.
             if self._path.read_bytes() == self._content:
                 self._path.unlink()
 
@@ -103,6 +106,7 @@ class HudiFileLock(Waiting):
             status = self._path.stat()
         except FileNotFoundError:
             return False
+        # Hudi's default of 0 minutes means that a lock never expires.
         bound = self._expire_ms or _NEVER
         if not status.st_size:
             bound = min(bound, EMPTY_MS)

@@ -8,6 +8,7 @@ from typing import Final
 from ..errors import Conflict, LockTimeout
 from ..forks import ThreadLock
 
+# Never emptied: a lock that is dropped while a thread waits for it would let a second one in under the same name.
 _REGISTRY: Final[dict[str, ThreadLock]] = {}
 _REGISTRY_GUARD: Final = ThreadLock()
 

@@ -61,6 +61,8 @@ class NumberedLock(Waiting):
         if last.number and not last.released:
             if not (self._is_own(last.number) or self._is_dead(last)):
                 return False
+            # The release comes before the next number, so that the files show each lock as ended. Its outcome does not
+            # matter: the put of the next number decides.
             put_own(self._storage, _path(last.number, "released"), b"")
         number, owner, since = last.number + 1, self._attempts.begin(), self._now()
         content = json.dumps({"owner": owner, "since": since}).encode()
@@ -71,6 +73,7 @@ class NumberedLock(Waiting):
             return False
         self._attempts.succeeded(owner)
         self._number, self._since, self._over = number, since, threading.Event()
+        # Only the holder deletes old files.
         self._tidy(number)
         self._holds = True
         threading.Thread(target=self._beating, args=(self._over,), daemon=True, name="nbcc-heartbeat").start()
@@ -81,6 +84,7 @@ class NumberedLock(Waiting):
         return max(0, self._since + self._valid_ms - self._now()) / 1000 if self._holds else 0.0
 
     def give_back(self) -> None:
+        # First of all, so that the thread does not renew a lock that is being released.
         self._over.set()
         self._holds = False
         try:
@@ -99,6 +103,7 @@ class NumberedLock(Waiting):
 
     def _is_own(self, number: int) -> bool:
         """Return whether an earlier attempt of this process acquired the lock but lost the store's response."""
+        # While the lock is held here, it is no leftover of a lost answer.
         if self._holds:
             return False
         try:
@@ -110,6 +115,7 @@ class NumberedLock(Waiting):
         """Return whether the newest heartbeat of the given lock has expired. If the heartbeat file is empty or
         truncated, its modification time counts as the heartbeat.
         """
+        # A lock that was never renewed has no heartbeat. Its acquisition counts as the first one.
         for kind in ("heartbeat", "acquired"):
             try:
                 since = int(parse_json(self._storage.get(_path(last.number, kind)))["since"])
@@ -133,6 +139,7 @@ class NumberedLock(Waiting):
         self._storage.put(_path(number, "heartbeat"), json.dumps({"since": since}).encode())
         if over.is_set() or not self.left():
             return False
+        # The time before the put, so that a slow request makes the lease shorter and never longer.
         self._since = since
         return True
 
@@ -145,6 +152,7 @@ class NumberedLock(Waiting):
     def _tidy(self, number: int) -> None:
         for entry in self._storage.list(FOLDER):
             old = entry.path.rpartition("/")[2].partition(".")[0]
+            # The lock before this one stays: another process may just have listed it and be reading its files.
             if old.isdecimal() and int(old) < number - 1:
                 self._storage.delete(entry.path)
 

@@ -97,6 +97,7 @@ class HeldLock:
     """The lock of a table that the caller holds already: operations that take it go on at once."""
 
     def __init__(self, lock: Lock) -> None:
+        # Set only then, because `ExpiringLock` is recognised by this attribute.
         if isinstance(lock, ExpiringLock):
             self.left = lock.left
 
@@ -123,6 +124,7 @@ def held_unless(
 def _acquired_unless(lock: Lock, done: Callable[[], T | None]) -> T | None:
     """Wait for the lock, and return None when it is held; or return the result of `done` and hold nothing."""
     if not isinstance(lock, PolledLock):
+        # Asked once: this lock cannot be polled, and it blocks from here on.
         result = done()
         if result is None:
             lock.acquire()
@@ -133,6 +135,7 @@ def _acquired_unless(lock: Lock, done: Callable[[], T | None]) -> T | None:
             return result
         if time.monotonic() >= until:
             raise lock.timed_out()
+        # A random part, so that writers that failed together do not poll together.
         time.sleep(pause * random.uniform(0.5, 1.0))
         pause = min(1.5 * pause, _LONGEST_PAUSE)
     return None
@@ -146,4 +149,5 @@ def _release_after(lock: Lock, release_by: Callable[[Callable[[], None]], object
     except BaseException:
         lock.release()
         raise
+    # Outside the `try`: a release that fails must not be followed by a second one.
     release_by(lock.release)

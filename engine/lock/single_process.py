@@ -52,11 +52,13 @@ class _Claim:
         finalize(self, file.close)
 
 
+# Weak, so that the claim ends with the last lock object and another process may then write.
 _CLAIMS: Final[WeakValueDictionary[Path, _Claim]] = WeakValueDictionary()
 
 
 def _claimed(url: str, path: Path) -> _Claim:
     claim = _CLAIMS.get(path)
+    # In a forked child the inherited claim is closed, and the child must claim the table itself.
     if claim is not None and claim.file.is_open:
         return claim
     file = opened(url, path)

@@ -72,6 +72,7 @@ class StorageLock(Waiting):
 
     def try_once(self) -> bool:
         if self._was_last:
+            # Without a read: the put fails if anything has changed since this process released the lease.
             done, known = self._take(self._released)
             if done:
                 return True
@@ -98,7 +99,9 @@ class StorageLock(Waiting):
     def give_back(self) -> None:
         held, self._held = self._held, None
         assert held is not None, "only its holder releases a lock"
+        # Before the lock below, so that a renewal that is waiting gives up.
         held.over.set()
+        # A renewal under way must end first, because it changes the version that the release expects.
         with held.changing:
             try:
                 self._released = self._expire(held)
@@ -129,6 +132,7 @@ class StorageLock(Waiting):
             while not held.over.is_set():
                 lease = None if known is None else lease_of(known)
                 if lease is not None and (lease.owner != held.owner or lease.expired):
+                    # The holder's next request is refused at once, not only when the old lease would have ended.
                     held.until = 0
                     return False
                 if known is not None and lease is None:

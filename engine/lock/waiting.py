@@ -29,6 +29,7 @@ class Waiting(ABC):
     def __init__(self, url: str, wait_seconds: float) -> None:
         self.url = url
         self._wait = wait_seconds
+        # Threads of this process queue here, so that a process sends one request at a time for the lock.
         self._threads = InProcessLock(url, wait_seconds)
 
     def acquire(self) -> None:
@@ -109,6 +110,7 @@ class Attempts:
     def begin(self) -> str:
         """Begin an attempt to acquire the lock, and return a new owner name for the attempt."""
         if self._process != os.getpid():
+            # A fork copied the names, and the parent may hold the lock under one of them.
             self._process, self._owners = os.getpid(), set()
         owner = str(uuid.uuid4())
         self._owners.add(owner)

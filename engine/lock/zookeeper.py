@@ -28,6 +28,7 @@ class ZookeeperLock(Waiting):
 
     def try_once(self) -> bool:
         self._lock = self._mutex()
+        # Not blocking: the wait is bounded by `Waiting`, as for all locks.
         return bool(self._lock.acquire(blocking=False))
 
     def give_back(self) -> None:

@@ -45,13 +45,16 @@ class ListedAhead(ObjectStorage):
             self.list_ahead(folder)
 
     def list(self, prefix: str, after: str = "") -> list[Entry]:
+        # Valid until `forget_listings`, because the checks of one operation must see one listing.
         listing = self._listings.get((prefix, after))
         return super().list(prefix, after) if listing is None else listing.result()
 
     def list_ahead(self, folder: str) -> None:
         after = self._storage.last_seen(folder)
+        # A copy of the context, so that the time limit of the lease applies in this thread, too.
         pool = ThreadPoolExecutor(1, thread_name_prefix="nbcc-listing")
         self._listings[folder, after] = pool.submit(copy_context().run, self._storage.list, folder, after)
+        # No further task follows: the thread ends with its listing, and nothing waits for it here.
         pool.shutdown(wait=False)
 
     def forget_listings(self) -> None:

@@ -89,6 +89,8 @@ class LocalObject:
             self._files.create(self._guard, b"")
             with locked(self._root / self._guard):
                 current = self.read()
+                # The content is compared, because a file system gives a file no version. Callers never put an earlier
+                # content again.
                 if (current and current.data) != (known and known.data):
                     return None
                 self._files.replace(self._path, data)
@@ -111,6 +113,7 @@ class StoreObject:
         return Version(bytes(answer.bytes()), _mark(answer.meta), int(answer.meta["last_modified"].timestamp() * 1000))
 
     def write(self, data: bytes, known: Version | None) -> Version | None:
+        # Without a tag the put would be unconditional and could replace the lease of another writer.
         if known is not None and not known.mark:
             raise _unsupported(self._name)
         mode: Any = "create" if known is None else known.mark

@@ -52,6 +52,7 @@ def of_file_system(operation: str, path: str, url: str, error: OSError) -> Stora
 
 def of_store(operation: str, path: str, url: str, error: BaseException, options: Mapping[str, Any]) -> StorageError:
     """Return the `StorageError` for an exception of the store library. The error text never contains credentials."""
+    # First, because the store reports expired credentials as an ordinary bad request.
     expired = _code_of(error) in _EXPIRED
     if expired:
         remedy = _RENEW
@@ -82,6 +83,7 @@ def shown(error: BaseException, options: Mapping[str, Any]) -> str:
     values.
     """
     text = str(error).partition("\n")[0]
+    # The body of the response may repeat the signed request. Only its error code is safe to print.
     text = text.partition("<")[0] + _code_of(error)
     text = _QUERY.sub(r"\1", without_user(text))
     for name, value in options.items():

@@ -86,6 +86,8 @@ class LocalFiles:
                 folder = self._open(head, make=True)
                 return put(folder)
             except FileNotFoundError:
+                # A removed folder has no links. If it still exists, the error concerns another file and repeating
+                # cannot help.
                 still_exists = folder >= 0 and os.fstat(folder).st_nlink
                 if still_exists or not tries_left:
                     raise
@@ -115,6 +117,7 @@ class LocalFiles:
         head, _, name = path.rpartition("/")
         folder = self._open(head)
         try:
+            # Without O_NONBLOCK, opening a pipe would wait for a writer of it.
             file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
         except OSError as refused:
             if refused.errno == errno.ENXIO:  # a socket, or a device without a driver
@@ -165,6 +168,7 @@ class LocalFiles:
     def _open(self, head: str, *, make: bool = False, flags: int = _SEARCH) -> int:
         """Return an open descriptor of the folder, which the caller closes."""
         flags = CHANGE if make else flags
+        # Device and inode are compared, because a link or another folder may stand at the path by now.
         if head and (first := self._walks.get((head, make))):
             with suppress(OSError):  # the walk below raises the precise error
                 folder = os.open(f"{self._root}/{head}", flags | os.O_NOFOLLOW)
@@ -185,6 +189,7 @@ class LocalFiles:
             if refused.errno not in _LINK:
                 raise
             resolved = self._resolved(head)  # a link, or a file in the place of a folder
+            # Nothing was resolved, so it is a file, and another walk would fail in the same way.
             if resolved == head:
                 raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), head) from None
         return self._walked(resolved, make, flags)
@@ -198,6 +203,7 @@ class LocalFiles:
                 below, created = opened(folder, name, make, flags)
                 above, folder = folder, below
                 try:
+                    # Another process may have created the folder and died before it synced the parent.
                     if make and self._durable and (created or path not in self._known):
                         sync_folder(above)
                         self._remember(path)
@@ -296,6 +302,7 @@ def _content(file: int, size: int) -> bytes:
     """Return the bytes from the file descriptor's position to the end of the file; `size` is the approximate file size.
     """
     parts = []
+    # At least one byte is asked for, so that the loop ends where the file ends and not at its reported size.
     while piece := os.read(file, max(size, 0) + 1):
         parts.append(piece)
         size -= len(piece)

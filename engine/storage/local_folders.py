@@ -36,6 +36,7 @@ def sync_folder(folder: int) -> None:
     try:
         os.fsync(folder)
     except OSError as refused:
+        # Some network file systems cannot sync a folder. They write its entries on their own.
         if refused.errno not in (errno.EINVAL, errno.ENOTSUP):
             raise
 
@@ -48,6 +49,7 @@ def opened(above: int, name: str, make: bool, flags: int) -> tuple[int, bool]:
     except FileNotFoundError:
         if not make:
             raise
+    # Another process was faster, and the open below decides whether it is a folder.
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=above)
     return os.open(name, flags, dir_fd=above), True

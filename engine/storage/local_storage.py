@@ -134,6 +134,7 @@ class LocalStorage(Listable):
         """Yield the files below a folder, each with its path. Links to folders are skipped, because a link may lead
         outside the root or form a cycle.
         """
+        # `has_folder` refuses a link that leads out of the table, which `os.scandir` would follow.
         folders = [prefix] if self._files.has_folder(confined_folder(prefix)) else []
         while folders:
             folder = folders.pop()
@@ -165,6 +166,7 @@ class LocalStorage(Listable):
 
     def delete_all(self, paths: Sequence[str]) -> None:
         split = [confined(path).rpartition("/")[::2] for path in paths]
+        # Not sorted first: files are deleted in the order that the caller has chosen.
         for folder, names in groupby(split, lambda each: each[0]):
             durable = not f"{folder}/".startswith(_TEMPORARY)
             below = next((above for above in _FOLDERS_OF_ONE if folder.startswith(f"{above}/")), "")

@@ -57,6 +57,7 @@ class ObjectStorage(Listable):
     def __init__(self, url: str, options: Mapping[str, Any] | None = None) -> None:
         self.url = url
         self._options = dict(options or {})
+        # Only validated: every put into an object store is durable.
         is_durable(self._options)
         self._arguments = store_arguments(url, self._options)
         self._stores: dict[float | None, ObjectStore] = {}
@@ -102,6 +103,7 @@ class ObjectStorage(Listable):
                 self._ask("create", path, lambda store: obstore.put(store, path, data, mode="create"))
                 return True
             except _TAKEN:
+                # An earlier attempt of this put may have created the object, so its content decides.
                 pass
             except StorageError as error:
                 if not error.unsure:
@@ -110,6 +112,8 @@ class ObjectStorage(Listable):
             try:
                 return self.get(path) == data
             except NotFound:
+                # The store refused the put and has no object: two conflicting puts have both failed, or the first did
+                # not arrive.
                 time.sleep(pause)
             except StorageError as unread:
                 raise unsure or unread from (unsure or unread).__cause__
@@ -136,6 +140,7 @@ class ObjectStorage(Listable):
         start = file.tell()
 
         def request(store: ObjectStore) -> object:
+            # A repeated request must not begin where the failed one ended.
             file.seek(start)
             return obstore.put(store, path, file, chunk_size=PART_BYTES, max_concurrency=PARTS_AT_ONCE)
 
@@ -208,6 +213,7 @@ class ObjectStorage(Listable):
             except _TAKEN as refused:
                 error = self._typed(operation, path, refused)
             except StorageError as failed:
+                # A certain refusal stays one, and a long failure includes the repetitions of the library.
                 if not failed.unsure or time.monotonic() - began > LONG_SECONDS:
                     raise
                 error = failed
@@ -242,6 +248,7 @@ def _content(store: ObjectStore, path: str) -> bytes:
     """
     answer = obstore.get(store, path)
     size = answer.meta["size"]
+    # The response already has all bytes. Several requests pay only for a larger object.
     if size <= 2 * PART_BYTES:
         return bytes(answer.bytes())
 

@@ -81,6 +81,7 @@ class Recording(Listable):
         self.delete_all([path])
 
     def delete_all(self, paths: Sequence[str]) -> None:
+        # All paths are validated before the first callback, so that nothing happens for a list with one bad path.
         for path in [confined(path) for path in paths]:
             self._deleting(path)
         if self._dry:

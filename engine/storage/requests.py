@@ -62,6 +62,7 @@ def request_limit(url: str) -> float | None:
     if left_of_lease is None:
         return None
     left = left_of_lease()
+    # Few fixed limits, because each distinct one needs a client of its own with new connections.
     for limit in LIMITS:
         if limit < left:
             return limit

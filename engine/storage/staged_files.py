@@ -19,6 +19,7 @@ _COPIED_BYTES: Final = 1 << 20
 def _stage_name() -> str:
     """Return a unique file name with a random part and a counter."""
     process = os.getpid()
+    # A forked child would go on with its parent's random part and its counter, and so with its names.
     if _RANDOM[0] != process:
         _RANDOM[:] = process, secrets.token_hex(8)
     return f"{STAGE}{_RANDOM[1]}-{next(_NUMBERS)}.crc"
@@ -33,6 +34,7 @@ def staged(folder: int, data: bytes | BinaryIO, durable: bool) -> str:
         try:
             for part in parts:
                 left = memoryview(part)
+                # One call may write fewer bytes than it was given.
                 while left:
                     left = left[os.write(file, left) :]
             if durable and data:

@@ -89,6 +89,7 @@ def replace_verified(target: ConditionalObject, data: bytes, known: Version | No
             if isinstance(failed, StorageError) and not failed.unsure:
                 raise
             error = failed
+        # The second look: the put may have succeeded although the answer was an error or was lost.
         now = target.read()
         if now is not None and now.data == data:
             return ReplaceResult(True, now)

@@ -243,4 +243,5 @@ def decide_all_announced(context: Context) -> None:
     """Decide and publish all announced instants that can be decided."""
     while (decided := decide_announced(context)).undecided:
         pass
+    # Last: an announcement is deleted only after its instant is published or can never be decided.
     forget_announcements(context.storage, decided.garbage)

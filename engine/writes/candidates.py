@@ -61,6 +61,7 @@ class Candidates:
     _buckets: list[tuple[Instant, set[Bucket]]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        # A floor never falls: an archiver relies on it for instants that it has already deleted.
         self.floor = max(self.floor, self.tail.floor)
 
     @property
@@ -221,5 +222,6 @@ class Candidates:
         the considered requests have advanced: it exceeds all times of earlier entries.
         """
         first = to_millis(self.context.clock.read()) if not self._millis else 0
+        # `| 1` makes a time odd, and steps of two keep it odd.
         self._millis = max(self._millis + 2, first | 1, least | 1)
         return self._millis

@@ -85,6 +85,7 @@ def claimed_time(context: Context, take: Callable[[], str]) -> str:
         # Not the monotonic clock, which stops while the machine is suspended; nor the table's, whose `take` waits.
         begun = time.time()
         taken = take()
+        # A claim that was put later may already be allowed to be deleted, and would then protect nothing.
         if claim(context, taken) and time.time() - begun < PATIENCE_SECONDS:
             return taken
 

@@ -59,6 +59,7 @@ def request(context: Context, action: str, batch_id: str | None = None, *, start
             claim_batch(context, requested, batch_id)
         if starts:
             after.append(partial(_start, context, requested, action, failures))
+    # Raised only now: while the lock was being released, an undo would have taken it again.
     for failure in failures:
         with undo_on_error(context, requested, action):
             raise failure
@@ -128,6 +129,7 @@ def undo_own_write(context: Context, requested: str, action: str) -> None:
     """Delete the files of this process's instant, then the instant itself. The instant is removed under the lock, so
     that all later holders of the lock list the timeline without it.
     """
+    # Files before their markers: if this process dies in between, a rollback still finds what is left.
     for path in marked_files(context, requested):
         context.storage.delete(path)
     forget_markers(context, requested)
@@ -153,6 +155,7 @@ def remove_pending(context: Context, requested: str, action: str) -> None:
     if announces(context):
         names = [Announced(requested, action, is_checked=is_checked) for is_checked in (False, True)]
         forget_announcements(context.storage, names)
+    # Inflight before requested: a reader must never see an inflight state without a request.
     for state in PENDING:
         context.storage.delete(f"{FOLDER}/{Instant(requested, action, state).file_name}")
     context.heartbeats.stop(requested)

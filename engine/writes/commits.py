@@ -79,6 +79,7 @@ def resize_commit(
     stats = tuple(_base_stat(file) if file.version is None else _log_stat(file, requested) for file in files)
     extra = own_extra(config.avro_schema, {RESIZES: encode_generation(generation), **_ranges(files)})
     groups: dict[str, tuple[str, ...]] = {}
+    # Sorted, because a set has another order in each process.
     for partition, file_id in sorted(replaced):
         groups[partition] = (*groups.get(partition, ()), file_id)
     return encode_commit(CommitMetadata(stats, "CLUSTER", extra=extra, replaced=groups))

@@ -81,6 +81,7 @@ def footprint_of(
         return None
     if context.rules.conflict_reads == "ignored":
         read_set = NO_READS
+    # A dictionary removes repetitions and keeps the order, which a set does not.
     buckets = tuple({place(file.partition, file.file_id): None for file in files})
     partitions = None if read_set.partitions is None else tuple(read_set.partitions)
     if read_set.as_of is not None:
@@ -103,6 +104,8 @@ def places(own: Generation, first: int, partition: str, file_id: str) -> set[Buc
     bucket, theirs = bucket_of(file_id), generation_of(file_id, first)
     if bucket is None or theirs == own:
         return same_place(partition, file_id)
+    # Buckets are hashes modulo their number, so two of them share a key only if they are equal modulo the common
+    # divisor.
     width = gcd(own.buckets, theirs.buckets)
     return {(partition, each) for each in range(bucket % width, own.buckets, width)}
 
@@ -115,10 +118,13 @@ def found_conflict(
     `active` was listed under the lock under which the write is published, or after the last entry of the decision log
     was read. `places_of` returns the buckets of the write that can share a key with a file group.
     """
+    # Only base files meet pending plans: a log simply belongs to the slice before or after the plan.
     planned = pending_plans(active, context.commits, context.rules) if footprint.bases else {}
     for group, (plan, _) in planned.items():
         if plan not in footprint.known and place(*group) in footprint.bases:
             return conflict_with(requested, Instant(plan, "compaction", "requested"), {place(*group)})
+    # Writes since an earlier state may be archived by now. Writes since the request cannot be: a pending instant holds
+    # the archiver back.
     after: Timeline = context.history(active).whole if footprint.as_of else active
     known: Collection[str] = footprint.known
     if footprint.as_of:
@@ -165,6 +171,7 @@ def may_conflict(context: Context, timeline: Timeline, instant: Instant) -> bool
 
 def conflict_with(requested: str, instant: Instant, shared: set[Bucket]) -> Conflict:
     """Return the error for a conflict with `instant` in the buckets `shared`."""
+    # The least one, so that the message is the same in each run.
     partition, bucket = min(shared, key=lambda place: (place[0], place[1] or 0))
     place = f"bucket {bucket}" + (f" of {partition}" if partition else "")
     several = f"{len(shared)} of its buckets, {place} among them" if len(shared) > 1 else place

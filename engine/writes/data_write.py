@@ -62,6 +62,8 @@ def write(
         try:
             return _attempt(context, config, data, operation, read_set, batch, sets, refused_by)
         except Conflict as conflict:
+            # A write that has read an earlier state would only repeat the conflict, and its rows are computed from that
+            # state.
             if conflict.against is None or retries < 1 or read_set.as_of is not None:
                 raise
             retries -= 1

@@ -24,6 +24,7 @@ def latest_decision(context: Context) -> LogEntry | None:
         return None
     if not is_free(context):
         return catch_up(context)
+    # Only an empty log has a tail without reserved times.
     while not (tail := decide_announced(context).newest).reserved:
         decide_announced(context, ticks=True)
     return tail

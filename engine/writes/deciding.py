@@ -101,6 +101,7 @@ def decide_announced(
     if known is not None:
         return known
     candidates = Candidates(context, tail, timeline, _loaded(context, names, own), floor)
+    # A stable sort: names of equal order stay in the order of their requested times.
     for name in sorted(names, key=candidates.order):
         candidates.consider(name)
     # A refused writer decides nothing for others: it might fail to create each entry, and never end.
@@ -172,8 +173,10 @@ def create_entry(context: Context, entry: LogEntry) -> bool:
     except NotFound:  # the number was cut
         return False
     if rival is not None:
+        # The rival is the new tail, so the next round needs no get of it.
         context.commits.decoded.tail = rival
         return False
+    # A put that succeeds proves nothing here: the number may be free because its entry was deleted.
     if is_cut(context.storage, entry.number):
         return False
     context.commits.decoded.tail, context.commits.decoded.created = entry, entry.number
@@ -253,6 +256,7 @@ def _see_published(
         left = [item for item in ahead if item in missing]
         if not left:
             return
+        # No progress in a whole wait: the author has died or stands still.
         if len(left) == len(ahead):
             break
         ahead = left

@@ -84,6 +84,7 @@ def catch_up(context: Context, listed: Storage | None = None) -> LogEntry:
     while (last := last_entry(storage)) is not None and not is_carried_out(storage, last):
         # Its writer has died or paused before it put the timeline file. In the meantime another may decide more.
         carry_out(context.storage, last)
+        # The prefetched listings are older than the instant that was just put.
         storage.forget_listings()
     if last is None:
         return NOTHING
@@ -115,6 +116,8 @@ def decide(context: Context, decision: Decision, before_publication: Callable[[]
         return False
     if is_cut(context.storage, decision.number):
         return _took_effect(context, decision)
+    # Between the entry and the timeline file: the entry has decided for this attempt, and no reader sees the instant
+    # yet.
     before_publication()
     carry_out(context.storage, LogEntry(decision.number, (decision,)))
     return True
@@ -139,7 +142,9 @@ def cut(context: Context, last: LogEntry | None) -> None:
 
     The caller must hold the table's lock. The entry `last` and all earlier entries must already be carried out.
     """
+    # The last entry always stays: its time and number bound the next entry.
     if last is not None and last.number > 1:
+        # The cut before the deletion, so that a late writer that finds a number free also finds the cut.
         put_cut(context.storage, last.number - 1)
         forget_before(context.storage, last.number - 1)
 

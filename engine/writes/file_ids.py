@@ -27,8 +27,10 @@ def file_ids_by_bucket(context: Context, config: TableConfig, active: Active | N
     files = find_files(context.storage, timeline, context.commits, context.rules)
     groups = {(file.partition, file.file_id) for file in files}
     groups |= pending_plans(timeline, context.commits, context.rules).keys()
+    # A replaced group no longer takes writes, and its bucket has another group by now.
     groups -= replaced_groups(timeline, context.commits, context.rules)
     found: BucketIds = {}
+    # Sorted, so that the error names the same file group in each run.
     for partition, file_id in sorted(groups):
         bucket = bucket_of(file_id)
         where = "/".join(filter(None, (partition, file_id)))

@@ -111,6 +111,7 @@ def claim_batch(context: Context, requested: str, batch_id: str | None, owner: s
     caller of `claim_batch` must hold the lock under which it creates the instant's requested file.
     """
     if batch_id is not None:
+        # Several tasks of one attempt may put it, all with equal content.
         context.storage.put_if_absent(f"{_folder(batch_id)}/{requested}", owner.encode())
 
 
