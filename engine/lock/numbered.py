@@ -103,7 +103,7 @@ class NumberedLock(Waiting):
 
     def _is_own(self, number: int) -> bool:
         """Return whether an earlier attempt of this process acquired the lock but lost the store's response."""
-        # While the lock is held here, it is no leftover of a lost answer.
+        # While the lock is held here, the answer of its acquisition was not lost.
         if self._holds:
             return False
         try:

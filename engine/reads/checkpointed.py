@@ -33,6 +33,7 @@ def through_checkpoint(context: Context, load: Callable[[Context], Whole], until
     if commits is not None:
         using = replace(context, own_commits=commits, own_heartbeats=context.heartbeats)
         timeline = load(using)
+        # A restore appeared on the listing, so `load` has already used all commits and need not run again.
         if commits.is_dropped:
             context.commits.drop_checkpoint(has_read_archive=True)
             return LoadedTimeline(context, timeline)
@@ -41,6 +42,7 @@ def through_checkpoint(context: Context, load: Callable[[Context], Whole], until
                 return LoadedTimeline(using, timeline)
             misfit = commits.checkpoint.time
             name = f"nbcc: the state checkpoint {misfit} of {context.storage.url} is ignored"
+            # Not an error: the commits below answer the read, only more slowly.
             warnings.warn(f"{name}, because {commits.misfit}", stacklevel=2)
         context.commits.drop_checkpoint(has_read_archive=False)
     return LoadedTimeline(context, load(context), misfit)
@@ -80,6 +82,7 @@ def _commits_through(context: Context, until: str) -> CheckpointedCommits | None
         return None
     try:
         found = CheckpointedCommits(commits, checkpoint)
+    # A damaged checkpoint costs time and no answer: the commits have all that it summarises.
     except NbccError:
         return None
     commits.use(found)

@@ -114,6 +114,7 @@ def predicate(where: Where, schema: pa.Schema) -> Predicate:
     expression = parts[0]
     for part in parts[1:]:
         expression = expression & part
+    # A comparison with null selects no row, so it must not select a bucket.
     equal = {name: value for name, operator, value in where if _COMPARE.get(operator) == "__eq__" and value is not None}
     return _checked(expression, schema, repr(list(where)), equal)
 
@@ -179,6 +180,7 @@ class RangesOfLogs:
         return tuple(replace(log, ranges=None if log.appended else self._of(log)) for log in logs)
 
     def _of(self, log: LogInput) -> LogRanges | None:
+        # Kept for one read: each commit has the ranges of many logs.
         if log.requested not in self._listed:
             self._listed[log.requested] = self._decoded(log.requested)
         return self._listed[log.requested].get(log.path)

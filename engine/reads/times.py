@@ -72,6 +72,7 @@ def _of_text(text: str, asked: str) -> str:
             moment = datetime.fromisoformat(text)
             return _of_datetime(moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment, asked)
         instant = text + "999" if len(text) == 14 else text
+        # Only to refuse 17 digits that are not a date.
         to_millis(instant)
     except ValueError:
         raise BadInput(f"{asked} {text!r}", "that is not a time", _FORMS) from None

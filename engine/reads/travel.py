@@ -77,6 +77,7 @@ def settled_at(context: Context, time: str, asked: str) -> Whole:
     instants that the first listing missed. Raises `BadInput` if `time` is in the future.
     """
     timeline = context.active()
+    # Only then a lock is needed: a time that a published instant has reached is settled already.
     if newest_time(context, timeline) < time:
         now = _settle(context, timeline)
         if now < time:
@@ -96,6 +97,7 @@ def _settle(context: Context, timeline: Active) -> str:
         while True:
             last = catch_up(context) if uses_decision_log(context) else None
             time = new_time(context, timeline, claimed=False)
+            # A reader that has lost the lock is noticed only by the log: its put fails, and it takes a later time.
             if last is None or decide(context, Decision(last.number + 1, "time", time, "", time)):
                 return time
 

@@ -92,6 +92,7 @@ def window_tasks(context: Context, config: TableConfig, window: Window) -> dict[
     refuse_unanswerable(context, window)
     group_of = groups_joined(context, config, window)
     files = window_files(window.timeline, context.commits, context.rules, window.after, window.until, group_of)
+    # Windows of a merge-on-read table rarely have base files, and the search for them reads all slices.
     there = _bases(context, window) if any(group.bases for group in files) else {}
     named = _previous_base_files(context, window) if config.own and there else {}
     shape = table_shape(config, context.rules)
@@ -112,6 +113,8 @@ def groups_joined(context: Context, config: TableConfig, window: Window) -> Call
     if not inside:
         return lambda partition, file_id: (partition, file_id)
     before = [each.buckets for completed, each in made if completed <= window.after] or [config.buckets or 1]
+    # Groups with equal numbers modulo the common divisor are all that can share a key, in each generation of the
+    # window.
     width = gcd(before[-1], *(each.buckets for each in inside))
 
     def group_of(partition: str, file_id: str) -> Group:

@@ -57,6 +57,7 @@ def archivable(
         if instant.requested >= bound:
             break
         stays = instant in stay or completion_of(instant) >= bound or completion_of(instant) > floor
+        # Only a write ends the archiving: the newest clean and all restores stay, and would block it permanently.
         if stays and instant.writes:
             break
         if not stays:
@@ -112,6 +113,7 @@ def to_archived(context: Context, timeline: Active, instant: Instant) -> Archive
         if plan == b"" and action == "replacecommit":  # other engines may put nothing into it
             plan = None
         if plan is not None:
+            # Decoded only to be checked, before the files on the timeline are deleted.
             _PLANS.get(action, decode_record)(plan, requested.file_name)
     content = context.commits.content(instant)
     (decode_commit if instant.writes else decode_record)(content, instant.file_name)

@@ -61,6 +61,7 @@ def horizon_of(
     """
     if policy.name == "KEEP_LATEST_BY_HOURS":
         since = to_millis(now) - policy.retained * HOUR_MS
+        # A retention that begins before 1970 retains everything.
         return to_instant(since) if since > 0 else None
     if policy.name == "KEEP_LATEST_COMMITS":
         writes = (i for i in reversed(timeline.completed) if i.writes and is_write(timeline, commits, i))
@@ -97,6 +98,7 @@ def plan_clean(
     """
     timeline = history.current
     kept = kept_since(slices, horizon, context.rules)
+    # By identity, because hashing a slice hashes all its files.
     stay = {id(piece) for piece in kept}
     gone = {path for piece in slices if id(piece) not in stay for path in piece.paths}
     pinned = pinned_files(context, timeline)
@@ -141,6 +143,7 @@ def _during_log_compactions(timeline: Current, cleans: Iterable[Instant]) -> boo
     count, because a later clean has already deleted its inputs.
     """
     plans = timeline.log_compactions
+    # '~' is greater than every time: a pending log compaction has no end yet.
     return any(i.requested < clean.requested < (i.completed or "~") for clean in cleans for i in plans)
 
 

@@ -65,6 +65,7 @@ def leftovers(
     files = set[str]()
     for path, requested in markers.items():
         file = marked_file(requested, path)
+        # A writer that died after its commit has left the markers of committed files.
         if file is not None and file not in _listed(context, history, requested):
             files.add(file)
     beats = (path for path, _ in _ended(timeline, listing.heartbeats, bound))
@@ -95,6 +96,7 @@ def _ended(timeline: Current, paths: Iterable[str], bound: str) -> Iterator[tupl
     """
     for path in paths:
         requested = path.split("/")[2]
+        # Also true if there is no instant of that time.
         if requested < bound and all(instant.completed for instant in timeline.at(requested)):
             yield path, requested
 

@@ -42,6 +42,8 @@ class PlanInputs:
             raise self._not_a_name(name, "a log file")
         path = in_partition(partition, name)
         stat = self._stat(path, named.instant)
+        # Hudi may have planned a log of a write that no completed instant lists. Its size and checksum are then
+        # unknown.
         if stat is None:
             return LogInput(path, named.instant)
         return LogInput(path, named.instant, stat.size, checksum=stat.checksum)

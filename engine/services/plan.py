@@ -60,6 +60,7 @@ def worth_log_compacting(context: Context, timeline: Current) -> tuple[FileSlice
     refuse_unlisted(context, timeline, "schedule a log compaction")
     if pending_resize(context, timeline):
         return ()
+    # Slices come in the order of their barriers, so the last one of each group wins.
     newest = {s.group: s for s in current_slices(context, timeline)}
     busy = pending_groups(timeline, context.commits)
     completed = (replace(s, logs=tuple(log for log in s.logs if log.completed)) for s in newest.values())

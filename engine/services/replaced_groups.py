@@ -61,6 +61,7 @@ def not_cleaned(context: Context, history: History) -> frozenset[Instant]:
 
 
 def _not_cleaned(context: Context, timeline: Current) -> list[tuple[Instant, frozenset[Group]]]:
+    # Only ever grows: a file that a completed clean has deleted does not come back.
     cleaned = context.commits.decoded.cleaned_resizes
     found = []
     for instant, _ in resizes(context.commits, timeline.completed):

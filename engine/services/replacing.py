@@ -146,6 +146,7 @@ def _schedule(
         operations = tuple(CompactionOperation(*group, requested, None, ()) for group in groups)
         plan = encode_plan(CompactionPlan(operations, own_extra(config.avro_schema, {REPLACES: operation})))
         with stop_heartbeat_on_error(context, requested):
+            # Before the plan is visible: a pending replacing write without a heartbeat counts as failed.
             context.heartbeats.start(requested)
             there = put_plan(context, last, requested, ACTION, plan)
         if there is None:

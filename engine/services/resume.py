@@ -59,6 +59,7 @@ def resumed(
         except (NotFound, Cleaned):
             listed = timeline
             active, timeline = timelines_with(context, action, instant)
+            # The second listing shows the plan still there, so its file is lost. Otherwise another process removed it.
             if timeline.instants == listed.instants:
                 raise
 
@@ -124,6 +125,7 @@ def files_or_completed(
             raise there from error
         listed = {stat.path for stat in context.commits.commit(there).stats}
         for path in marked_files(context, requested):
+            # The markers name the files of all attempts, also of the one that has completed.
             if path not in listed:
                 context.storage.delete(path)
         forget_markers(context, requested)

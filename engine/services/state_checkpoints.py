@@ -40,6 +40,7 @@ def list_twice(context: Context) -> Listed:
     listing.
     """
     listed = list_once(context)
+    # Before the second listing reads a newer manifest: `archived` has to be of the first one.
     archived, time = context.commits.archive.newest(), newest_time(context, listed)
     timeline = list_again(context, listed, time).until(time)
     active = frozenset(i for i in timeline.completed if i.writes and i.requested > archived)

@@ -65,6 +65,7 @@ def taken_config(context: Context, config: TableConfig, options: OpenOptions) ->
         coordination=options.coordination,
     )
     used = {bucket for _, bucket in file_ids_by_bucket(context, taken, active)}
+    # The greatest bucket that is used: too small a guess is found by the sample below.
     buckets = options.buckets or max(used, default=-1) + 1
     if not buckets:
         raise _unknown_buckets(config.name, "it has no files that show its buckets")
@@ -91,6 +92,7 @@ def take_over(context: Context, config: TableConfig) -> None:
     with held(context.lock):
         values = definition.load_properties(context.storage)
         changed = {name: text for name, text in values.items() if name not in METADATA}
+        # An interrupted take-over may have written the properties already, and then only the folder is left to delete.
         if "nbcc.format" not in values:
             active = context.active()
             refuse_torn(active)

@@ -75,6 +75,7 @@ def resize_due(context: Context, timeline: Current, policy: MaintenancePolicy, b
     for piece in newest_bases(current_slices(context, timeline)):
         sizes[piece.partition] += piece.base.size if piece.base else 0
     largest, wanted = max(sizes.values(), default=0), buckets
+    # Doubling splits each file group into two and moves no key between old groups.
     while largest > most * wanted and 2 * wanted < MOST_BUCKETS:
         wanted *= 2
     return wanted, {"bytes_per_bucket": largest // buckets} if wanted > buckets else {}

@@ -45,6 +45,7 @@ def counted(context: Context, config: TableConfig, active: Active) -> tuple[Inde
     pending = {each.requested for each in active.pending}
     if config.record_index is not None:
         done[config.record_index.built] = config.record_index.built
+    # Only a file of an archived or undone write is in neither, and the archive shows which of the two.
     if any(file.instant not in done and file.instant not in pending for file in files):
         done |= {each.requested: each.completed or "" for each in context.history(active).whole.completed}
     return tuple(sorted((file for file in files if file.instant in done), key=lambda file: done[file.instant]))
@@ -116,6 +117,7 @@ class Homes:
             self._settled |= found.keys()
             self._known = known = known._replace(files=counting)
             moves = moves or any(found.values())
+        # Once: after the move the files are in the right partitions, and the next round asks only for newer locations.
         self._moves = False
         if moves:
             raise OtherHomes(known)

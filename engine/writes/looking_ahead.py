@@ -53,6 +53,7 @@ def looking_ahead(context: Context) -> Iterator[Looks]:
     function that returns what was seen; None if the writer is not alone.
     """
     decoded = context.commits.decoded
+    # Its own entry is the last one that it has seen.
     is_alone = decoded.tail is not None and decoded.tail.number == decoded.created
     if not (is_free(context) and context.storage.is_remote and is_alone):
         yield lambda: None
@@ -65,6 +66,7 @@ def looking_ahead(context: Context) -> Iterator[Looks]:
 
 def _outlook(context: Context) -> Outlook | None:
     begun, tail = time.monotonic(), learn_tail(context)
+    # Another author has created an entry since, so this writer is not alone.
     if tail.number != context.commits.decoded.created:
         return None
     storage = listed_ahead(context.storage, ANNOUNCED, FOLDER)

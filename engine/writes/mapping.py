@@ -115,8 +115,10 @@ def moved(
     context: Context, config: TableConfig, requested: str, files: Sequence[WrittenFile], other: OtherGroups
 ) -> list[WrittenFile]:
     """Put the records of a pending write into other file groups, delete its files, and return the new ones."""
+    # Base files have no version and come first, then the logs in the order in which they were written.
     in_order = sorted(files, key=lambda file: file.version or 0)
     put = context.jobs.compact(other.tasks(context, config, requested, sources_of(in_order, requested)))
+    # Only after the new ones are put: a rollback finds both by their markers.
     delete_own_files(context, requested, files)
     return put
 

@@ -44,6 +44,7 @@ def shared_request(context: Context, action: str, batch_id: str, owner: str) -> 
         attempt = pending_attempt(context, timeline, batch_id, owner)
         if attempt is not None:
             requested = attempt.requested
+            # The process that requested the instant may have ended with its task, and its heartbeat with it.
             context.heartbeats.start(requested)
         else:
             requested = put_request(context, timeline, action)
@@ -75,6 +76,7 @@ def _elected(context: Context, path: str, action: str, batch_id: str) -> str:
     except NotFound:
         own, _ = request_without_lock(context, action, batch_id, starts=True)
     context.storage.put_if_absent(path, own.encode())
+    # A second look: the put may have lost against another task, whose time counts then.
     elected = context.storage.get(path).decode()
     if elected != own:
         undo_own_write(context, own, action)

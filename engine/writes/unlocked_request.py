@@ -143,6 +143,7 @@ def _put(context: Context, requested: str, action: str, batch_id: str | None, st
     ]
     with stop_heartbeat_on_error(context, requested):
         together(context.storage, puts)
+    # Read only after the put has ended. An archiver does both in the other order, so one of the two notices the other.
     floor: list[str] = []
     steps: list[Callable[[], object]] = [lambda: floor.append(read_floor(context))]
     if starts:
@@ -176,6 +177,7 @@ def put_floor(context: Context, floor: str) -> None:
     if not floor:
         return
     if not is_free(context):
+        # The lock is held, so no other archiver can raise the floor between the get and the put.
         context.storage.put(FLOOR, max(floor, read_floor(context)).encode())
         return
     context.storage.put_if_absent(f"{FLOORS}/{floor}", b"")
