@@ -42,9 +42,12 @@ WORKERS := --numprocesses 3 --dist loadgroup --no-loadscope-reorder
 test: lint  ## what CI runs: ruff, mypy, import-linter, pytest
 	@$(BIN)/python -m pytest $(WORKERS) --durations 10
 
+# On a busy machine mypy's workers sometimes do not connect: then one process decides.
+TYPED := --package nbcc --package pyspark_nbcc --package benchmarks --package tools --package examples
+
 lint: $(READY)  ## the checks that run nothing
 	@$(BIN)/ruff check .
-	@$(BIN)/mypy --num-workers 2 --package nbcc --package pyspark_nbcc --package benchmarks --package tools --package examples
+	@$(BIN)/mypy --num-workers 2 $(TYPED) || $(BIN)/mypy $(TYPED)
 	@$(BIN)/lint-imports
 
 # Apache Hudi's Spark bundle needs another PySpark than nbcc: an environment of its own, asked through a pipe.
