@@ -80,10 +80,13 @@ def _put_version(context: Context, columns: pa.Schema, avro: str, fixed: Sequenc
     """
     properties = conditional_object(context.storage, PROPERTIES) if is_free(context) else None
     while True:
+        # Before the properties are loaded, so that a change in between makes the conditional write fail.
         known = properties.read() if properties is not None else None
         values = load_properties(context.storage)
         versions = schema_versions(values)
         if versions[-1].schema.equals(columns):
+            # The properties may be ahead of the timeline: a call that was interrupted has recorded the columns and
+            # published nothing.
             return len(versions) > 1 and not _is_published(context, versions[-1].since, avro)
         check_evolution([version.schema for version in versions], columns, fixed)
         since = tick(context) if is_free(context) else new_time(context, context.active(), claimed=False)

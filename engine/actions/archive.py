@@ -57,6 +57,7 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
         forget(context, timeline)
         cut(context, last)
         drop_undone(context, timeline)
+        # Leftovers of an archiver that died come first: archiving them again would list them twice.
         chosen = left_behind(context, timeline)
         if not chosen:
             chosen = archivable(context, history, retained, last)[:MOST]
@@ -67,6 +68,8 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
                 floor = raise_floor(context, chosen)
                 if is_free(context):
                     last = carry_floor(context, floor)
+                # The second look, after the floor is raised: a request that was put in between and is below the floor
+                # shows now.
                 timeline = context.active()
                 history = history_of(context, last, timeline)
                 chosen = archivable(context, history, retained, last, floor)[:MOST]
@@ -105,10 +108,12 @@ def drop_undone(context: Context, timeline: Active) -> None:
 def _keep_tree(context: Context) -> None:
     """Merge the full LSM-tree levels of the archive, and delete archive files that no reader needs."""
     archive = context.commits.archive
+    # Asked without the lock, because most calls have nothing to merge.
     if not lsm.files_to_merge(archive):
         return
     alone = not is_free(context)
     with in_order(context):
+        # Another archiver may have merged the files since the question above.
         archive.refresh()
         while lsm.merge_levels(context.storage, archive, alone=alone):
             pass

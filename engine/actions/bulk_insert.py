@@ -53,10 +53,13 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     begin = request_at_reserved_time if is_free(context) else request
     requested, at_request = begin(context, ACTION)
     with undo_on_error(context, requested, ACTION):
+        # Under a lock listed again after the request: what has completed until now would only make the check below
+        # fail.
         filled = filled_groups(context, at_request if is_free(context) else context.active())
         put_inflight(context.storage, requested, ACTION)
         shape, file_ids = table_shape(config, context.rules), file_ids_by_bucket(context, config, at_request)
         task = WriteTask(shape, requested, config.max_log_bytes, bulk=True, filled=filled, file_ids=file_ids)
+        # Only a resized table needs a listing from after the request, to read the mapping of keys.
         listed = context.active() if RESIZED in config.writer_features else at_request
         task = to_generation(task, current_generation(context, config, listed))
         task = with_known_keys(context, config, task, listed, inserts=True)

@@ -64,6 +64,7 @@ def tasks_of(
     refuse_replacements(context, window, clustering=True)
     written = window_tasks(context, config, window)
     kept = part.groups(written, config, table_shape(config, context.rules))
+    # Saves the search for the files of both snapshots.
     if not kept:
         return []
     group_of = groups_joined(context, config, window)

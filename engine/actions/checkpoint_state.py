@@ -37,6 +37,7 @@ def run(context: Context, config: TableConfig) -> str | None:
     if checkpoint is None:
         return None
     base = loaded.context.commits
+    # Files that an earlier sound checkpoint covers are on the disk, so only newer ones have to be synced.
     known = base.checkpoint.active if isinstance(base, CheckpointedCommits) and base.checkpoint.is_sound else ()
     is_sound = are_sound(context.storage, checkpoint.active.difference(known))
     put_checkpoint(context.storage, replace(checkpoint, is_sound=is_sound))

@@ -60,10 +60,12 @@ def run(context: Context, config: TableConfig, decision: str, publication: str =
             _refuse_writers(context, asked)
         if unpublished(context.storage, last):
             raise _busy(asked, f"the entry {last.number} of the decision log is not published", "run a rollback")
+        # Before the properties: a process that still commits by the old decision has to find this entry first.
         _put_entry(context, last, agreed.mode, asked)
         if not is_interrupted:
             _refuse_writers(context, asked)
         converted = replace(stored, coordination=agreed)
+        # The two kinds of tables store the floor in different objects, and it must not fall by the conversion.
         put_floor(replace(context, rules=replace(context.rules, decision=decides)), read_floor(context))
         _replace_properties(context, to_properties(stored), to_properties(converted), asked)
     return True

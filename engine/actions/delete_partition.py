@@ -22,6 +22,7 @@ OPERATION = "DELETE_PARTITION"
 def run(context: Context, config: TableConfig, partitions: Collection[str]) -> Instant:
     """Delete all rows of the partitions with the paths `partitions`, like `insert_overwrite` with no rows."""
     config.check_writable()
+    # A single text would otherwise be taken for a collection of its letters.
     listed = [partitions] if isinstance(partitions, str) else partitions
     named = set(texts(listed, f"delete the partitions {partitions!r}"))
     asked = f"delete the partitions {', '.join(sorted(named)) or '(none)'}"

@@ -35,6 +35,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
             savepoint = next(pending, None) or to_use(timeline, instant, "drop the savepoint")
         # An actor that finds an item of the last entry missing puts it on the timeline.
         while is_free(context) and (last := latest_decision(context)) and last.item(savepoint.requested):
+            # A new entry makes the one with the savepoint an earlier one, which no actor carries out again.
             own_entry(context)
         inflight = Instant(savepoint.requested, ACTION, "inflight")
         context.storage.delete_all([f"{FOLDER}/{each.file_name}" for each in dict.fromkeys((savepoint, inflight))])

@@ -55,12 +55,14 @@ def run(context: Context, config: TableConfig, type: str = "RECORD_INDEX", inser
             _record(context, there._replace(inserts=inserts))
             return True
         _refuse_writers(active, asked)
+        # Later than all that has completed, so that the check below recognises newer writes by their times.
         built = new_time(context, active)
     index = RecordIndex(TYPES[type], built, inserts)
     context.jobs.compact(list(_tasks(context, config, active, index)))
     with in_order(context):
         now = context.active()
         _refuse_writers(now, asked)
+        # The second look: the keys were read without the lock, so anything that completed since may lack its location.
         if (now.greatest_completion or "") > built or open_table(context.storage).record_index is not None:
             raise _busy(asked, "a write has completed since the keys were read")
         _record(context, index)

@@ -300,6 +300,7 @@ class _Pass:
         try:
             if not self.dry_run:
                 execute.run(self.context, self.config, plan.requested)
+        # `LockTimeout` is a `Conflict`, too, but no other runner has done the work.
         except LockTimeout:
             raise
         except (Conflict, BadInput):  # docs/contract.md, Rivals; or a restore has removed the plan

@@ -35,6 +35,7 @@ def rows_at(
     the time None the table has no rows.
     """
     wanted = list(columns) or config.schema.names
+    # All columns are read first, because a condition of SQL may name columns that are not wanted.
     if time is not None and by_spark(context, where):
         return as_of.run(context, config, time, config.schema.names, partitions=partitions).where(where).select(*wanted)
     if time is not None:

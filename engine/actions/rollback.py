@@ -20,6 +20,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> t
     if uses_decision_log(context):
         publish_decided.run(context, config)  # what is decided did not fail
     done = []
+    # Pending plans first, because the process that made them may have died.
     while instant is None and (finished := run_rollback.run(context, config)):
         done.append(finished)
     while planned := schedule_rollback.run(context, config, instant):

@@ -30,6 +30,7 @@ ACTION = "compaction"
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
     """Run a pending compaction plan, by default the oldest. Returns None if no plan is pending."""
     config.check_writable()
+    # Another process may have added columns since this one opened the table, and the base files must have them.
     config = with_current_schema(context.storage, config)
     read = context.commits.plan
 
@@ -41,6 +42,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
     if found is None or plan is None:
         return found
     requested = found.requested
+    # `again`: any process may run the plan, so the state may be there already.
     put_inflight(context.storage, requested, ACTION, again=True)
 
     def compact() -> list[WrittenFile]:

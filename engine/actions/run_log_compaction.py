@@ -21,6 +21,7 @@ from ..writes.commits import log_compaction_commit
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant | None:
     """Run a pending log compaction plan, by default the oldest plan. Returns None if no plan is pending."""
     config.check_writable()
+    # Another process may have added columns since this one opened the table.
     config = with_current_schema(context.storage, config)
     timeline, found, plan = resumed(
         context, LOG_COMPACTION, instant, context.commits.log_plan, Timeline.is_log_compaction

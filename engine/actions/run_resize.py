@@ -69,9 +69,11 @@ class _Resize:
         self._files: list[WrittenFile] = []
         self._replaced = {*plan.groups}
         self._partitions: set[str] = set()
+        # The first copies get the version after that of the logs with kept deletes.
         self._copied, self._version = requested, TOMBSTONES
 
     def run(self) -> Instant:
+        # Infinite, so that the first round counts as one that has shrunk.
         done, rounds, size = self._put(self._bases), 0, inf
         while done is None:
             try:
@@ -88,6 +90,7 @@ class _Resize:
         """Copy under the lock what has completed since the last round, and complete the resize."""
         context = self._context
         with held(context.lock):
+            # Listed again under the lock, which is held from here to the publication: nothing completes in between.
             late = late_files(context, context.active(), self._copied)
             done = self._put(partial(self._copies, late)) if late.files else None
             lock, commits, heartbeats = HeldLock(context.lock), context.commits, context.heartbeats
@@ -115,6 +118,7 @@ class _Resize:
         empty = empty_tasks(context, config, partitions, self._requested, generation)
         self._version += 1
         copies = move_tasks(context, config, self._requested, late.files, generation, self._version)
+        # A late write may have filled a group that did not exist when the resize was planned.
         self._replaced |= late.groups
         self._copied = late.until
         return context.jobs.compact([*empty, *copies])

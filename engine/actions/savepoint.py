@@ -49,6 +49,7 @@ def run(
         refuse_unlisted(context, timeline, asked)
         refuse_cleaned(context, timeline, completion_of(chosen), f"{asked}, completed at")
         files = files_as_of(context, timeline, completion_of(chosen))
+        # `again`: a savepoint that was interrupted has left its inflight state.
         put_inflight(context.storage, chosen.requested, ACTION, again=True)
         completed = last.time if last is not None else new_time(context, active, claimed=False)
         saved = encode_savepoint(Savepoint(by_partition(files), user or "nbcc", comment, to_millis(completed)))

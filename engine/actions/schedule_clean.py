@@ -58,6 +58,7 @@ def is_useful(context: Context, config: TableConfig, policy: PolicyName, retaine
     timeline = history.current
     refuse_unlisted(context, timeline, "clean the table")
     slices = current_slices(context, timeline)
+    # No time is taken from the table's clock, because nothing is published at it.
     now = max(to_instant(time.time_ns() // 1_000_000), timeline.newest or "")
     return _plan(context, config, Policy(policy, retained), history, slices, now) is not None
 

@@ -38,6 +38,7 @@ def schedule(context: Context, config: TableConfig, sort_by: Sequence[str] = ())
         last = latest_decision(context)
         timeline = history_of(context, last).current
         slices = worth_compacting(context, timeline)
+        # Before a time is taken, which costs a request where times are claimed.
         if not slices:
             return None
         barrier = plan_time(context, last, ACTION, timeline)

@@ -55,8 +55,10 @@ def run(context: Context, config: TableConfig, buckets: int) -> Instant | None:
         timeline = context.history(active).current
         refuse_unlisted(context, timeline, "resize the table")
         planned = pending_plans(timeline, context.commits, context.rules)
+        # A group with only a pending plan has no slice yet, and is replaced all the same.
         groups = sorted({*planned, *(piece.group for piece in current_slices(context, timeline))})
         requested = new_time(context, active)
+        # Before the plan: a process of an older release must refuse the table before the first file group is replaced.
         demand_feature(context)
         plan = ResizePlan(Generation(now.number + 1, buckets), tuple(groups), own_extra(config.avro_schema))
         return put_requested(context.storage, requested, CLUSTERING, encode_resize_plan(plan))

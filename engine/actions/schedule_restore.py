@@ -33,6 +33,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         refuse_newer(timeline, saved)
         if is_free(context):
             refuse_lost(context, timeline, saved)
+        # Tried without a time first, so that a restore with nothing to undo takes none.
         if not plan_restore(context, timeline, saved, "").undone:
             return None
         plan = plan_restore(context, timeline, saved, plan_time(context, last, ACTION, timeline))

@@ -21,6 +21,7 @@ def longs(values: NDArray[np.int64]) -> pa.Array:
     unsigned = ((values << 1) ^ (values >> 63)).astype(np.uint64)
     shifted = unsigned[:, None] >> (7 * np.arange(_MOST_BYTES, dtype=np.uint64))
     used = shifted > 0
+    # Zero has no bit set, but still takes one byte.
     used[:, 0] = True
     octets = (shifted & 0x7F).astype(np.uint8)
     octets[:, :-1] |= used[:, 1:].astype(np.uint8) << 7  # the top bit marks that another byte follows

@@ -105,6 +105,7 @@ def _encode_records(rows: pa.Table, schema: str) -> bytes:
     buffer = io.BytesIO()
     for record in rows.to_pylist(maps_as_pydicts="strict"):
         buffer.seek(0)
+        # A shorter record would otherwise keep the end of the longer one before it.
         buffer.truncate()
         fastavro.schemaless_writer(buffer, parsed, record)
         parts += (_INT.pack(buffer.tell()), buffer.getvalue())
@@ -129,6 +130,7 @@ def _as_array(content: memoryview, count: int) -> io.BytesIO:
     array = io.BytesIO()
     if count < 0:
         raise ValueError(f"a block claims {count} records")
+    # An Avro array without items is a single zero, and has no count before it.
     if count:
         fastavro.schemaless_writer(array, "long", count)
         position = _TWO_INTS.size

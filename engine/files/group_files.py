@@ -116,6 +116,7 @@ def directory_files(
         requested = _requested(entry.path)
         if requested is None:
             continue
+        # Looked up once for each instant, because an instant has many files and the look-up may read the archive.
         if requested not in instants:
             instants[requested] = _instant(requested, timeline, archive, listed)
         if not visible(instants[requested], as_of, rules):
@@ -140,6 +141,7 @@ def _listed_sizes(timeline: Current, commits: Commits, rules: Rules, as_of: str 
             continue
         for stat in commits.commit(instant).stats:
             file = listed_file(stat, instant)
+            # A second commit that lists the same file has appended to it.
             appended = stat.path in sizes or (isinstance(file, LogFile) and file.appended)
             sizes[stat.path] = (max(stat.size, sizes.get(stat.path, (0, False))[0]), appended)
     return sizes

@@ -65,6 +65,7 @@ def _decoded(data: memoryview, name: str) -> HFile:
             f"read {name}", f"it has the compression {codec}, and nbcc reads gzip", "read the table without it"
         )
     blocks, pairs = _Blocks(data, codec, name), list[tuple[str, bytes]]()
+    # A file without entries has no data blocks, and the offsets in its trailer mean nothing.
     if _number(trailer, _ENTRIES):
         for content in blocks.with_data(_number(trailer, _FIRST_DATA), _number(trailer, _LAST_DATA)):
             pairs += _pairs(content)
@@ -109,12 +110,14 @@ class _Blocks:
         after = start + _BLOCK.size + size
         if size < 0 or unpacked < 0 or not _BLOCK.size <= end <= size + _BLOCK.size or after > len(self._data):
             raise ValueError("a block in it has an impossible size")
+        # Before anything is unpacked: a small file may claim to unpack to any size.
         self._left -= unpacked
         if self._left < 0:
             most = limits().decoded(len(self._data))
             raise exceeded(self._name, f"its blocks have more than {most} bytes", "decoded_bytes")
         content = bytes(self._data[start + _BLOCK.size : start + end])
         if self._codec == _GZIP:
+            # One byte more than the block claims is enough to find its end, and no claim can exhaust the memory.
             content = zlib.decompressobj(_GZIP_WINDOW).decompress(content, unpacked + 1)
         if len(content) < unpacked:
             raise ValueError("a block in it is cut short")

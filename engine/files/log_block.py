@@ -117,6 +117,7 @@ def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Bl
     while position < len(view):
         end = _end_of_block(view, position)
         if end is None:
+            # One byte further, because the magic at this place begins the block that is not whole.
             end = _next_magic(data, position + 1)
             yield Block(BlockKind.CORRUPT, {}, view[position:end])
         else:

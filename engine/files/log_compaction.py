@@ -47,6 +47,7 @@ def without_covered(
             yield file
         elif file.requested not in pending:
             logs[file.path] = file
+    # Only of logs that this read sees: without the new log, the logs that it replaces must be read.
     covered = {path for log, paths in covers.items() if log in logs for path in paths}
     for path, log in logs.items():
         if path not in covered and path not in covers:

@@ -101,6 +101,7 @@ def _newest_slices(inside: Subfolder) -> Iterator[str]:
             instant = archive.find(requested)
         if instant is None or instant.completed is None:
             continue
+        # The names of base files differ only in their ending, so one parser is enough.
         file = data_file(entry.path.replace(_ENDING, ".parquet"), entry.size, instant)
         if isinstance(file, LogFile):
             logs.setdefault(file.file_id, []).append(file)

@@ -34,6 +34,7 @@ def not_needed(timeline: Current, commits: Commits, slices: Iterable[FileSlice],
     """
     if timeline.restores or any(getattr(rules, name) != getattr(NBCC, name) for name in _RULES):
         return ()
+    # Without a clean the bound is '', so that nothing is retired. Without a compaction the horizon alone counts.
     bound = min(commits.horizon(timeline) or "", max((i.requested for i in timeline.compactions), default="~"))
     needed = {path for piece in slices for path in piece.paths}
 
