@@ -59,6 +59,7 @@ def log_to_compact(
     clock: int, request_time: TakeTime, completed_table: Table, world: World, rules: PlanningRules
 ) -> tuple[GroupPlan, ...]:
     """Return the inputs of a compaction plan scheduled now; () if there is nothing to compact."""
+    # The clock is only looked at: a guard must not change the state, and the effect takes the same time again.
     barrier, _ = request_time(clock, action="commit")
     return plan(rules, completed_table, world.groups, barrier)
 

@@ -61,6 +61,7 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
     """Return the record that wins the merge. An absent record is None."""
     if one is None or other is None:
         return other if one is None else one
+    # With equal ranks `max` keeps the first one. Ranks of one fold differ, because places do.
     return max(one, other, key=lambda record: rank(record, event_time))
 
 
@@ -118,15 +119,18 @@ def evaluate(fold: Fold, record_of: Callable[[Log], Ranked | None], merger: Merg
         return fold.files.winner(record_of, merger)
     base = evaluate(fold.base, record_of, merger) if fold.base is not None else None
     if base is not None:
+        # Before every log, whatever place the record had among the logs that were compacted.
         base = base._replace(place=-1.0)
         if base.deleted and not keeps_tombstones(fold, merger):
             base = None
     if (fold.logs_first or merger.logs_first) and base is not None and base.deleted:
+        # Half a place, so that the delete comes between two logs and ties with none.
         base = base._replace(place=fold.logs_before_tombstones - 0.5)
     winner = base
     for place, log in enumerate(fold.logs):
         record, name = (evaluate(log, record_of, merger), None) if isinstance(log, Fold) else (record_of(log), log)
         if record is not None:
+            # The place is that in this fold. A nested fold keeps its log, so that `shown` can name it.
             record = Ranked(record.ordering, float(place), record.deleted, record.content, record.log or name)
             winner = merge(winner, record, merger.event_time)
     return winner if winner is None or _is_shown(fold, winner) else None

@@ -58,6 +58,7 @@ def publication(composition: Composition, each: Publication) -> None:
 
 def take_completion_time(own: Any, clock: int, completion_time: TakeTime, requested: str) -> Changes:
     """Take a completion time later than the requested time of the instant."""
+    # Later than the requested time, because the two may come from clocks of different actors.
     completed, clock = completion_time(clock, after=getattr(own, requested))
     return {"own": own._replace(completed=completed), "clock": clock}
 

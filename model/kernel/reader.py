@@ -118,6 +118,7 @@ def forget_listing(own: Reader) -> Changes:
 def keep_instants(own: Reader, shown_instants: Published) -> Changes:
     """Keep the listed instants that completed at or before T, the reader's time."""
     kept = tuple(entry.requested for entry in shown_instants if entry.completed <= own.time)
+    # `at_start` is emptied, so that states that differ only in what a reader no longer uses become one.
     return {"own": own._replace(at_start=(), instants=kept)}
 
 

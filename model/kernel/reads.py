@@ -52,6 +52,7 @@ class ReadRules(SlicingRules):
         writes: tuple[Write, ...] = ()
         for barrier, members in self.newest_first(table, group, time):
             writes += visible(self, members, time)
+            # Slices newer than the newest visible base file have only logs, which are all merged.
             if barrier in bases:
                 return barrier, writes
         return None, writes

@@ -65,6 +65,7 @@ def answer_holds(model: Model, before: State | None, step: Step | None, after: S
 def _reads(view: View, settled: int) -> Iterator[Read]:
     yield Read("snapshot")
     yield Read("read_optimized")
+    # Also times at which nothing happened: between two instants, and in the future.
     later = (settled, settled + 0.5, settled + 2)
     for time in (*view.asked_times, *later):
         yield Read("as_of", (time,))
@@ -104,6 +105,8 @@ class _Contract:
         if not read.times:
             return found
         start, is_as_of = read.times[0], read.kind == "as_of"
+        # Only a read as of a savepoint's own time may be earlier than the horizon: a savepoint keeps the files of one
+        # state, not of a window.
         if start < self.horizon and not (is_as_of and start in self.pinned):
             found.add(Cleaned)
         if is_as_of and (start in self.requests or self.first is None or start < self.first):
@@ -122,8 +125,10 @@ def _reader_refused(model: Model, state: State, contract: _Contract) -> str | No
     undone = {each for restore in model.restores(state) for each in restore.undone}
     for name in model.actors_of(READER):
         own = model.component(state, name)
+        # A restore also undoes pending plans, whose barriers the reader has used.
         needed = {plan for plan in own.plans if plan <= own.time}
         is_undone = bool(undone & needed) or contract.is_undone(own.time)
+        # A refusal is right if a clean or a restore explains it.
         if own.step == "refused" and own.time >= contract.horizon and not is_undone:
             return f"{name} has refused its read as of t{own.time}, which is settled and retained"
     for name in model.actors_of(CONSUMER):

@@ -50,6 +50,7 @@ def _needed_there(model: Model, state: State) -> str | None:
     for entry in published:
         if isinstance(entry, Restored) and entry.requested in removed:
             return f"the restore of t{entry.requested} has left the active timeline: readers do not find what it undid"
+    # An entry that is a number only reserves a time and has no instant.
     last = [entry for entry in value_in(model, state, "decisions")[-1:] if not isinstance(entry, int)]
     if last and last[0].requested in removed:
         return f"the last decided instant, of t{last[0].requested}, has left the active timeline"
@@ -82,6 +83,7 @@ def _readers_miss(model: Model, state: State) -> str | None:
     entries = [entry for entry in model.component(state, "published") if entry.requested in gone]
     for name in model.actors_of(READER):
         reader = model.component(state, name)
+        # Only then its instants are final.
         if reader.step in (SURE, *ENDS):
             for entry in entries:
                 if entry.completed <= reader.time and entry.requested not in reader.instants:

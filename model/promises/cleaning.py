@@ -45,6 +45,7 @@ def retain_holds(model: Model, before: State | None, step: Step | None, after: S
     table, gone = model.table(after), set[DataFile]()
     since = max((restore.requested for restore in model.restores(after)), default=0)  # it has undone retained states
     for clean in model.component(after, "cleans"):
+        # Of all cleans up to this one, because an earlier clean may have deleted what this one's policy retains.
         gone.update(file for victims in clean.groups for file in victims.files)
         if clean.requested < since:
             continue
@@ -62,6 +63,7 @@ def retain_holds(model: Model, before: State | None, step: Step | None, after: S
 def _retained_states(model: Model, state: State, clean: Clean, policy: int) -> list[int]:
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
     times = sorted(write.completed for write in writes if write.completed is not None)
+    # The policy counts back from the state in which the clean was planned, not from the newest state.
     later = sum(time > clean.requested for time in times)
     return times[-(policy + later) :]
 

@@ -36,6 +36,7 @@ def first_holds(model: Model, before: State | None, step: Step | None, after: St
     """
     published = model.component(after, "published")
     seen = _seen_at_begin(model, after)
+    # `published` is in the order of publication, so each pair is named in that order.
     for earlier, later in combinations(_writes(published), 2):
         others = earlier.actor != later.actor  # a Flink job orders its own writes by the keys of its checkpoints
         if others and checks_conflicts(model, later.actor) and _conflict(earlier, later, seen):

@@ -21,8 +21,10 @@ def same_holds(model: Model, before: State | None, step: Step | None, after: Sta
     """
     view, restores = view_of(model, after), model.restores(after)
     for checkpoint in _checkpoints(model, after):
+        # A newer restore has undone writes of the checkpoint, and readers drop it.
         if not holds_after(model.rules, checkpoint, restores):
             continue
+        # Reads as of an earlier time do not use the checkpoint.
         times = [inf, *(t for t in distinct_times(view, answered_times(model, after)) if t >= checkpoint.time)]
         for time in times:
             seen = table_through(model.rules, checkpoint, view.table, time)

@@ -59,6 +59,7 @@ def _shown_again(model: Model, state: State, all_writers: bool) -> Iterator[str]
     times = (inf, *distinct_times(view, answered_times(model, state))) if deletes else ()
     for delete in deletes:
         for time in times:
+            # A read as of an earlier time rightly shows the rows.
             for group in view.groups if time >= (delete.completed or 0) else ():
                 if broken := _survives(view, delete, group, time):
                     what = "the snapshot" if time == inf else f"the read as of t{time}"

@@ -66,6 +66,7 @@ def restored_wrongly(model: Model, state: State) -> str | None:
     write that had not completed when the savepoint was taken, and keep all others.
     """
     writes = [entry for entry in model.component(state, "published") if isinstance(entry, Write)]
+    # Only the last one: a later restore may rightly undo what an earlier one has kept.
     for each in model.restores(state)[-1:]:
         what = f"the restore of t{each.requested} went back to t{each.at}"
         if lost := set(each.saved_writes) - {write.requested for write in writes}:
@@ -136,6 +137,7 @@ def acknowledged_holds(model: Model, before: State | None, step: Step | None, af
     for entry in model.component(after, "published"):
         if entry.requested in failed:
             return f"{write_named(entry, entry.requested)} is visible to readers, and its caller received a failure"
+        # What is left at the end was reported as done and is not published.
         done.discard(entry.requested)
     if done:
         return f"a write was reported as done (requested t{min(done)}), and no reader ever sees it"
@@ -234,6 +236,7 @@ def passed_offset(own: streams.Stream) -> int:
     older Spark checkpoint.
     """
     ends = own.checkpoint.ends
+    # The batch under way has an end already, although it may be sent again.
     under_way = own.step in (streams.SENDS, streams.REFUSED)
     return (0, *ends)[min(own.checkpoint.committed, len(ends) - under_way)]
 

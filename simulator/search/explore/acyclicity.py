@@ -38,12 +38,14 @@ _FIELD = (1 << WIDTH) - 1
 
 def may_cycle(space: Space) -> bool:
     """Return False if it is proven that no run returns to an earlier state, otherwise True."""
+    # Without declared transitions there is nothing to argue about, so the states are searched for cycles.
     if space.coding is None:
         return True
     names = _WithoutNames(space.coding, space.exchangeable)
     left = _on_cycles(names, [compiled for compiled in space.rows() if any(compiled.memo.values())], None)
     while left:
         smaller = (_on_cycles(names, left, place) for place in names.constants(left))
+        # One removal is enough: with fewer transitions other components become constant, so the argument starts again.
         found = next((rows for rows in smaller if len(rows) < len(left)), left)
         if found is left:
             return True
@@ -116,6 +118,7 @@ class _WithoutNames:
         by_value: dict[int | None, list[tuple[int, int]]] = {}
         for bits, moves in compiled.memo.items():
             value = None
+            # A transition that does not read the component was evaluated once for all of its values.
             if constant in compiled.reads:
                 value = self._number(constant, bits >> constant * WIDTH & _FIELD)
             by_value.setdefault(value, []).extend((bits, bits + change) for _, change in moves)

@@ -39,6 +39,8 @@ def refuted(search: Search) -> str | None:
     promises = [watch.promise for watch in search.watchers.watches if watch.unfit is None]
     swaps = [{one: two, two: one} for each in space.exchangeable for one, two in pairwise(each)]
     exchanges = [Exchanged(space.system, swap) for swap in swaps]
+    # Promises over steps need all steps. After a resumed search the memos are incomplete, and evaluating all steps
+    # fills them.
     if search.resumed or any(promise.kind == "step" for promise in promises):
         moves = [(state, step, after) for state in search.states for step, after in space.successors(state)]
     else:
@@ -63,6 +65,7 @@ class Exchanged:
 
 
 def _first_difference(items: Iterable[Hashable], exchanges: Sequence[Exchanged], check: _Check) -> Exchanged | None:
+    # A dictionary and not a set, so that the difference that is reported is the same in each run.
     seen = dict.fromkeys(items)
     queue = list(seen)
     while queue:

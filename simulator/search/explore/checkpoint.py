@@ -47,6 +47,7 @@ class Checkpoint:
         self.identity = hashlib.sha256(text.encode()).hexdigest()
         self._saved = self._read(type(system).__module__) if path.exists() else None
         if self._saved and isinstance(system, TransitionSystem):
+            # The states of the file are numbers of values, so the values must get the same numbers as then.
             system.coding.load(self._saved["values"])
 
     def _read(self, module: str) -> dict[str, Any]:
@@ -68,6 +69,7 @@ class Checkpoint:
         if saved is None:
             return
         search.states = saved["states"]
+        # Not in the file: it is the largest part of a search in memory, and follows from the states.
         search.numbers = {state: number for number, state in enumerate(search.states)}
         search.parents = array("q")
         search.parents.frombytes(saved["parents"])
@@ -94,6 +96,7 @@ class Checkpoint:
         temporary = self.path.with_name(self.path.name + ".part")
         with temporary.open("wb") as file:
             pickle.dump(saved, file, protocol=5)
+        # A search that is killed while it writes must not destroy the checkpoint before.
         os.replace(temporary, self.path)
 
     def remove(self) -> None:

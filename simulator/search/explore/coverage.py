@@ -57,6 +57,7 @@ def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -
     for value in seen:
         if any(not _holds(conditions[i], value) for i in alone):
             continue  # another condition may be false here, but not alone
+        # Two are enough to know that none is alone.
         false = list(islice((i for i in left if not _holds(conditions[i], value)), 2))
         if len(false) == 1:
             alone += false
@@ -69,5 +70,6 @@ def _alone(conditions: Sequence[Callable[[Any], object]], seen: Iterable[Any]) -
 def _holds(holds: Callable[[Any], object], value: Any) -> bool:
     try:
         return bool(holds(value))
+    # A guard may rely on an earlier one being true. Where that one is false, this one decides nothing.
     except (IndexError, KeyError, AttributeError, TypeError, StopIteration):
         return True

@@ -69,7 +69,9 @@ def explore(
         file.resume(search)
         search.save = partial(file.write, search)
     stopped = search.run()
+    # Before any verdict is formed: with a wrong symmetry none of them means anything.
     why = refuted(search)
+    # A search that stopped at a bound keeps its file, so that it can continue with a larger bound.
     if file and (why or stopped is None):
         file.remove()
     if why:

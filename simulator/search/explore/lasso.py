@@ -94,6 +94,7 @@ def find_lasso(search: Any, promise: Any) -> Lasso | str | None:
 def _cyclic(space: Space, search: Any) -> Iterator[list[int]]:
     for each in components(numbered(space, search.states, search.numbers), len(search.states)):
         inside = set(each)
+        # A component of one state is a cycle only if the state follows itself.
         if any(after in inside for number in each for after in numbered(space, search.states, search.numbers)(number)):
             yield each
 
@@ -118,6 +119,7 @@ def _fair_cycles(graph: Graph) -> Iterator[frozenset[int]]:
     for number, state in enumerate(graph.states):
         for name in graph.promise.outstanding(graph.space.system, state):
             where.setdefault(name, set()).add(number)
+    # Sorted, so that the same lasso is reported in each run.
     for name in sorted(where):
         yield from _fair_within(graph, where[name])
 
@@ -144,6 +146,7 @@ def _lasso(search: Any, graph: Graph, fair: Sequence[frozenset[int]]) -> Lasso:
         if (place := numbers.get(space.canonical(graph.states[number]) if space.canonical else graph.states[number]))
         is not None
     }  # fmt: skip
+    # The least number has one of the shortest ways to it.
     taken, state = space.walk(search.chain(min(places)))
     start = graph.numbers[state]  # an image of a fair cycle, which is a fair cycle itself
     part = next(each for each in fair if start in each)
@@ -174,6 +177,8 @@ def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
         often = {action for actions in able for action, often in actions.items() if often} - done
         if path and at == start and not always and not often:
             return tuple(path)
+        # Strong fairness first: only steps that are taken meet it, while weak fairness also ends where an action is
+        # impossible.
         wanted = min(often or always) if path and (often or always) else None
 
         def reached(step: Any, after: int, wanted: Action | None = wanted, often: bool = bool(often)) -> bool:

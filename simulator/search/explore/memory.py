@@ -30,6 +30,7 @@ def held() -> int:
 def peak_memory() -> int:
     """Return the peak memory of this process, in bytes."""
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # macOS reports bytes, other systems report KiB.
     return peak if sys.platform == "darwin" else peak * 1024
 
 
@@ -60,6 +61,7 @@ def without_gc() -> Iterator[None]:
     try:
         yield
     finally:
+        # A search within a search must leave the collector off for the outer one.
         if collecting:
             gc.enable()
 

@@ -40,6 +40,7 @@ class Quotient:
     def from_state(self, state: State) -> Iterator[Edge]:
         """Yield the edges that leave a canonical state."""
         found = (self.edge(state, step, after) for step, after in self.model.successors(state))
+        # Symmetric steps are the same edge. A dictionary keeps their order, which a set does not.
         yield from dict.fromkeys(found)
 
     def edges(self) -> list[Edge]:

@@ -68,6 +68,7 @@ class Search:
         """Run the search until all states are visited or a bound is reached. Returns the reason why the search stopped
         early, or None.
         """
+        # A resumed search has judged the initial state already.
         if self.at == 0:
             self.watchers.see_state(self.states[0], None, None)
         try:
@@ -88,6 +89,7 @@ class Search:
                 self.level_end = len(states)
             until = min(self.level_end, self.next_check)
             if self.max_states:
+                # Few states at a time near the bound, because one state may have many successors.
                 until = min(until, self.at + max(1, (self.max_states - len(states)) // 8))
             self._expand(until)
             if self.until_all_broken and self.watchers.all_broken:
@@ -125,6 +127,7 @@ class Search:
                         self.stands_for += self.space.stands_for(after)
                     if judged != 0 and (judged is None or (state ^ new) & judged):
                         see_state(new, state, step)
+                # Only a step to the same or an earlier level can close a cycle.
                 elif known < level_end:
                     self.goes_back = True
                 if can_matter != 0 and (can_matter is None or (state ^ after) & can_matter):
@@ -156,8 +159,10 @@ class Search:
 
     def verdicts(self, count: int, stopped: str | None, canary: Any | None) -> dict[str, PromiseResult]:
         doubt = stopped
+        # A search that stopped early may have stopped before the canary, which its own reason then explains.
         if canary is not None and self.watchers.watches[-1].broken is None and doubt is None:
             doubt = blind(canary)
+        # Cycles of an incomplete graph say nothing about fairness: the step that leaves a cycle may be missing.
         complete = not doubt and self.at == len(self.states)
         if self.goes_back and complete and self.watchers.of_runs and (self.resumed or may_cycle(self.space)):
             self._judge_cycles()

@@ -128,6 +128,7 @@ class Reduced(Space):
         runs = 1
         if self.private:
             own = state & self._bits
+            # Kept for each combination of the private components, of which there are far fewer than states.
             runs = self._runs.get(own) or self._count_runs(own)
         return runs * self.symmetry.orbit(state) if self.canonical else runs
 
@@ -149,6 +150,7 @@ class Reduced(Space):
 
     def steps(self, before: Any, step: Any, after: Any) -> Iterator[Any]:
         runs = chain.from_iterable(changes.items() for changes in self.private_runs(before))
+        # Fewest private steps first, so that the counterexample is no longer than it must be.
         for change, private in sorted(runs, key=lambda run: len(run[1])):
             if (step, after) in self.model.successors(before + change):
                 yield from private

@@ -90,6 +90,7 @@ class Symmetry:
 
     def _least_of(self, rest: State, tries: _Tries, least: dict[State, _Least]) -> _Least:
         if len(least) >= MEMO_SIZE:
+            # All at once, because keeping an order of use would cost more than computing the values again.
             least.clear()
         images, times = tries(rest)
         others = [image.of_others(rest) for image in images]

@@ -44,6 +44,7 @@ def _classes_of(names: Sequence[str], states: Sequence[State], cache: PropertyCa
         for each in found:
             exchange = Exchange(cache, {name: each[0], each[0]: name})
             same = renamed(first[name], exchange.names) == first[each[0]]
+            # One member stands for its class, because exchangeability is transitive.
             if same and model.alike(name, each[0]) and not any(exchange.difference(state) for state in states):
                 each.append(name)
                 break
@@ -112,8 +113,10 @@ class Exchange:
 def _first_states(model: TransitionSystem) -> Iterator[State]:
     seen, level = {model.initial}, [model.initial]
     while level:
+        # A few states of each level, so that the sample also reaches actions that are possible late.
         yield from level[:: max(1, len(level) // 8)]
         following: list[State] = []
+        # Bounded, because the detection must cost little compared with the search.
         for state in level[:200]:
             for _, after in model.successors(state):
                 if after not in seen:

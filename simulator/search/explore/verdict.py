@@ -20,5 +20,6 @@ class Verdict(StrEnum):
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
     """Return the worst of several verdicts. VIOLATED is worse than UNDETERMINED, and UNDETERMINED is worse than HOLDS.
     """
+    # The order of the definition is that from the worst to the best.
     priority = list(Verdict)
     return min(verdicts, key=priority.index, default=Verdict.NOT_APPLICABLE)

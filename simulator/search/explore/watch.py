@@ -43,6 +43,7 @@ class Watch:
         if self.broken:
             return PromiseResult(name=name, verdict=Verdict.VIOLATED, because=self.broken[0], trace=trace,
                                  cycle=self.lasso.cycle if self.lasso else 0)  # fmt: skip
+        # A promise that no state has tested is not proven by a complete search.
         if not self.reached and not doubt:
             doubt = UNREACHED
         if doubt:
@@ -84,6 +85,7 @@ class Watchers:
             if footprint not in seen:
                 seen.add(footprint)
                 for group in groups:
+                    # A settled group is dropped, so that later states are not projected for it.
                     if group.see_state(state, before, step) and group.is_settled:
                         self._close(group)
 
@@ -152,6 +154,7 @@ class _PromiseGroup:
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
         old, new = self.project(before), self.project(after)
+        # A promise over steps must hold on a step that changes nothing it reads.
         if old == new:
             return
         key = (old, new, step)
