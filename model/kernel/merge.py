@@ -119,7 +119,7 @@ def evaluate(fold: Fold, record_of: Callable[[Log], Ranked | None], merger: Merg
         return fold.files.winner(record_of, merger)
     base = evaluate(fold.base, record_of, merger) if fold.base is not None else None
     if base is not None:
-        # Before every log, whatever place the record had among the logs that were compacted.
+        # Before every log. Its place among the logs that were compacted does not count.
         base = base._replace(place=-1.0)
         if base.deleted and not keeps_tombstones(fold, merger):
             base = None

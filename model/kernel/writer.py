@@ -110,7 +110,7 @@ def pending_writes(
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, Write)}
     for own in every_writer.values():
-        # A published write whose writer has not yet forgotten it is no pending instant any more.
+        # A published write is not pending any more, although its writer may not have forgotten it yet.
         if own.requested and own.requested not in done:
             yield Instant(own.requested, "deltacommit", own.state, None)
 
