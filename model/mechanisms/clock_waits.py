@@ -110,6 +110,7 @@ def compose(composition: Composition) -> None:
     for kind in REQUESTING:
         composition.add_field(kind, "deferred", Deferred())
         for me in composition.actors_of(kind):
+            # A request without the lock is divided by its own mechanism, and does not wait for other clocks.
             if me not in unlocked:
                 _divide_request(composition, kind, me, claimed)
     composition.find(TAKES_COMPLETION_TIME, TAKES_TIME, actors=fields).replace(_up_to_wait)
@@ -223,6 +224,7 @@ def claim_time(own: Any, claims: frozenset[int], requested: str, own_deferred: D
 
 def refuse_time(own: Any, own_wait: Wait, clock: int) -> Changes:
     """Discard the time that this actor has chosen, because another actor has already claimed it."""
+    # The wait has passed although the time is discarded, so the clocks have moved on.
     later = max(clock, own_wait.until)
     return {"own": own._replace(step=REFUSED_TIME), "own_wait": own_wait._replace(until=0), "clock": later}
 

@@ -75,6 +75,7 @@ class Clock(NamedTuple):
         `ahead` is omitted if there is no clock skew.
         """
         if self.coarse:
+            # -1 returns the second of the reading before, and 0 the next second.
             return ((("ahead", -1),), (("ahead", 0),))
         return tuple((("ahead", ahead),) for ahead in range(self.most_ahead + 1)) if self.most_ahead else ((),)
 
@@ -102,6 +103,7 @@ def compose(composition: Composition) -> None:
     clock = clock_of(composition.world, composition.protocol)
     unique = composition.protocol[Clocks].uniqueness == "test_and_set"
     composition.map_view(LISTED, listed_instants)
+    # The default clock is that of the kernel.
     if clock != Clock():
         composition.map_view("completion_time", preset(own_completion_time, own_clock=clock))
         composition.map_view("request_time", preset(own_request_time, own_clock=clock))

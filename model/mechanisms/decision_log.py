@@ -195,6 +195,7 @@ def decides_later(timed: Transition) -> Transition:
     """Return a copy of the transition `timed`, which takes the completion time. After the copy, the actor appends to
     the decision log.
     """
+    # The lock is not required any more: the number of the entry decides, also for an actor that has lost the lock.
     asked = (guard for guard in timed.guards if guard is not HOLDS_LOCK)
     return replace(timed, guards=(ALL_PUBLISHED, *asked), to=READY_TO_DECIDE)
 
@@ -219,6 +220,7 @@ def number_is_taken(own_seen: Seen, decisions: Decisions) -> bool:
 
 def look_again(own: Any) -> Changes:
     """Repeat the checks under the lock, because another actor has already put the entry with the same number."""
+    # The completion time goes, too: the entry that was faster may have a later one.
     return {"own": own._replace(step=UNDER_LOCK, completed=0), "own_seen": Seen()}
 
 

@@ -67,13 +67,16 @@ def several_runners(composition: Composition, each: Publication) -> None:
     files.
     """
     runs = composition.facts(Runner).get(each.actor)
+    # With one runner of a kind no plan has a rival, and the transitions would never be possible.
     if runs is None or len(composition.actors_of(each.kind)) < 2:
         return
     resumes(composition, runs)
     gives_way(composition, runs)
     if each.kind in WITH_FILES:
+        # Only a clean deletes inputs of a plan.
         if composition.actors_of(CLEANER):
             misses_input(composition, runs)
+        # Otherwise the runner that deletes the files also publishes, and the others find the plan done.
         if composition.world[Crashes].crashes or composition.world[LostLocks].lock_losses:
             loses_files(composition, runs)
 
@@ -195,6 +198,7 @@ def loses_files(composition: Composition, runs: Runner) -> None:
     """
     me, kind = runs.actor, runs.kind
     gone = (is_pending(runs), ~HAS_FILES) if checks_to_commit(composition, me) else (~HAS_FILES,)
+    # Several runners share the component, and the first one adds it.
     if WITHOUT_FILES not in composition.components:
         composition.add_component(WITHOUT_FILES, frozenset())
     removes = preset(remove_files, peers=Component(f"every_{kind}"))

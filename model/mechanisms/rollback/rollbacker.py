@@ -225,7 +225,10 @@ def started(
     found: Rollback, world: World, published: Published, rollbacks: Plans, writers: Writers, restores: Restores
 ) -> Changes:
     """Start or resume a rollback: list the files of the failed write, and make the rollback's instant inflight."""
+    # A write can be rolled back twice, if its writer puts its instant again. Files deleted the first time are not
+    # counted again.
     first = max(each.forgotten for each in rollbacks if each.target == found.target)
+    # A restore has deleted the files already.
     files = () if is_gone(restores, found.target) else files_of(found.target, world, published, writers)[first:]
     own = Rollbacker(UNDOING if files else "undone", found.requested, found.target, first, files)
     return {"own": own, "rollbacks": tuple(r._replace(inflight=True) if r == found else r for r in rollbacks)}
@@ -265,6 +268,7 @@ def remove_instant(own: Rollbacker, rollbacks: Plans, every_writer: Writers) -> 
     """Under the lock, remove the instant of the failed write from the timeline. If the write must be rolled back again,
     the next rollback skips the files that this rollback has deleted.
     """
+    # A writer that has given up or begun another write no longer shows the state of this one.
     state = next((w.state for w in every_writer.values() if w.requested == own.target), "inflight")
     last = own.first + len(own.files)
     return {"rollbacks": tuple(

@@ -75,6 +75,7 @@ class ActorsClock:
 
     def read(self) -> str:
         """Return the next time from the engine's time generator, without the wait for slower clocks."""
+        # Kept until the wait, because the schedule may set `ahead` for another step in between.
         self._read_ahead = self.ahead
         return self._generator.read()
 
@@ -91,6 +92,7 @@ class ActorsClock:
         """Do nothing: the schedule decides which actor goes on."""
 
     def _now_ns(self) -> int:
+        # One tick later than the newest time: the model's clock also advances before each time that it returns.
         return (_EPOCH_MS + self._virtual.tick + 1 + self.ahead) * 1_000_000
 
     def _sleep(self, seconds: float) -> None:

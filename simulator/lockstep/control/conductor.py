@@ -127,6 +127,7 @@ class Task:
         self.pending = call
         while (self._over and call.text not in self._also) or call.text in self._before:
             self._park()
+        # Asked again after each wake-up: another actor may have taken the lock first.
         while ready is not None and not ready():
             self._blocked = True
             self._park()
@@ -151,6 +152,7 @@ class Task:
             before = time.process_time()
             if self._back.acquire(timeout=self._patience / _TICKS):
                 return
+            # Processor time and not seconds, because a loaded machine may not run the thread for a long while.
             idle = 0 if time.process_time() - before > _WAKES else idle + 1
         most = f"waited for {self._patience:g} s" if idle == _TICKS else f"computed for {_BUSY * self._patience:g} s"
         raise ActorSilent(self._silence(most))
@@ -170,6 +172,7 @@ class Task:
             self.result = self._function()
         except ActorCrashed:
             pass
+        # Any error belongs to the operation, and the main thread decides what it means.
         except BaseException as error:
             self.error = error
         finally:

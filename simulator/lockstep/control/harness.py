@@ -84,6 +84,7 @@ class Handle:
         """Make a call when the schedule permits it, and record the access."""
 
         def recorded() -> T:
+            # Before the call, which may be the release of the lock.
             locked = self.harness.lock.holder == self.actor
             result = execute()
             self.harness.accesses.append(

@@ -55,6 +55,7 @@ class ControlledLock:
 
     def _give(self) -> None:
         if self._caller.actor in self._lock.lost:
+            # The actor does not know that it has lost the lock. Its release must not free that of another holder.
             self._lock.lost.discard(self._caller.actor)
             return
         if self._lock.holder != self._caller.actor:

@@ -75,6 +75,7 @@ class ControlledStorage(Listable):
             lambda created: "done" if self.is_new(created) else "exists",
         )
         if lost := call.text in self._caller.loses_answer:
+            # Once: the repeated put of the actor must be answered.
             self._caller.loses_answer = ()
         return created and not lost
 
@@ -116,6 +117,7 @@ class ControlledStorage(Listable):
 
     def _ended(self, prefix: str, first: Iterable[Entry], last: Iterable[Entry]) -> list[Entry]:
         before, after = {entry.path for entry in first}, {entry.path for entry in last}
+        # Only the store in memory remembers deleted objects, which a listing may still show.
         deletions = self._backend.deleted.values() if isinstance(self._backend, MemoryStorage) else ()
         shown = [entry for entry in last if entry.path in before or self._caller.shows(entry.path)]
         removed = (entry for entry in deletions if entry.path.startswith(prefix) and entry.path not in after)
@@ -123,6 +125,7 @@ class ControlledStorage(Listable):
 
     def list(self, prefix: str) -> list[Entry]:
         """List the objects of the wrapped store; the schedule can delay both the start and the end of the listing."""
+        # Listed twice: what is in both listings existed all the time, and the schedule decides about the rest.
         first = self._caller.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
         ended = Call("list.end", prefix)
         return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))
