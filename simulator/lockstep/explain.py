@@ -75,6 +75,7 @@ def explain(name: str) -> tuple[Explanation, ...]:
     Raises ValueError if nothing has this name; the message contains similar names.
     """
     wanted = _folded(name)
+    # Several kinds of names may be equal: a word of the glossary can also be an action or an option.
     found = tuple(each for known, make in _known() if _folded(known) == wanted for each in [make()])
     if found:
         return found
@@ -156,6 +157,7 @@ def taken_by(action: str) -> str:
     """Return the kind of actor that takes an action, derived from the action's prefix; "any" if actors of all kinds
     take it.
     """
+    # The longest one, because the name of a kind can be the beginning of another one's.
     return max((kind for kind in kinds() if action.startswith(f"{kind}_")), key=len, default="any")
 
 

@@ -206,6 +206,7 @@ def one_after_another(world: World, protocol: Protocol | None = None) -> Trace:
     """
     model = Model(world, protocol)
     state, steps, seen = model.initial, list[Step](), set[State]()
+    # Faults are left out, so that the run shows each operation from its beginning to its end.
     while choices := [s for s in model.successors(state) if s[0].action not in (ACTOR_CRASHES, LOCK_EXPIRES)]:
         if state in seen:
             break
@@ -219,6 +220,7 @@ def one_after_another(world: World, protocol: Protocol | None = None) -> Trace:
 def _first(never: Never, title: str, can: Callable[[Model], bool] = lambda model: True) -> Trace | None:
     """Return a run that violates `never` in the first possible world of `small_models`, or None."""
     for model in copy(_models(tuple(extensions.files()))):
+        # Asked before the search, which is by far the more expensive of the two.
         if not can(model):
             continue
         found = explore(model, [never], until_all_broken=True).promises[never.name].trace

@@ -129,6 +129,7 @@ def play(
     except Impossible as impossible:
         stopped, reasons = len(history.steps), (str(impossible),)
     finally:
+        # Not every system has operations that have to be ended.
         close = getattr(system, "close", None)
         if close is not None:
             close()
@@ -156,6 +157,7 @@ def play(
 
 def side_by_side(outcomes: Sequence[Outcome]) -> Trace:
     """Return the trace as played by the model, with the read results of all other systems at each step."""
+    # A system that stopped early has fewer steps, and the page shows all.
     longest = max((outcome.trace for outcome in outcomes), key=lambda trace: len(trace.steps))
     others = [outcome for outcome in outcomes if outcome.system != "model"]
     if not others:

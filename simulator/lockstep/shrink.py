@@ -42,12 +42,14 @@ def fewest_switches(
 ) -> tuple[Step, ...] | None:
     """Like `shortest_violation`, but the last step of the run must make the function ``shows`` return a message."""
     programs = _programs(steps)
+    # A number breaks ties of equal costs, because states and steps have no order that `heapq` could use.
     tie = count()
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
     queue: list[tuple[Any, ...]] = [((0, 0, 0), next(tie), start, ())]
     seen: set[Any] = set()
     while queue and len(seen) < most:
         (switches, _, length), _, node, path = heapq.heappop(queue)
+        # A node may be in the queue several times, and its cheapest entry comes first.
         if node in seen:
             continue
         seen.add(node)
@@ -191,6 +193,7 @@ def smaller_world(trace: Trace) -> Trace:
     writes = {write: shape for write, shape in world.writes.items() if write in trace.batches}
     crashes = sum(step.action == ACTOR_CRASHES for step in trace.steps)
     small = world.replace(actors=counts, writes=writes, crashes=crashes)
+    # A smaller limit may forbid a step or change its times.
     return replace(trace, world=small) if _fits(small, trace) else trace
 
 
@@ -212,6 +215,7 @@ def realised(model: Model, steps: Sequence[Step]) -> tuple[Step, ...] | None:
         able = [s for s in model.enabled(state) if (s.actor, s.action) == (wanted.actor, wanted.action)]
         if not able:
             return None
+        # Without the removed steps the times differ, so arguments that contain times may no longer be possible.
         step = next((s for s in able if wanted in (s, symbols.step(s))), able[0])
         named.append(symbols.step(step))
         state = model.apply(state, step)

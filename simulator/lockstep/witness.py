@@ -90,6 +90,7 @@ def _candidates(model: Model, writes: Sequence[tuple[str, int]]) -> Iterator[dic
     sets = (names, *((name,) for name in names[:-1]), names[-1:]) if names else ((),)
     kinds = sorted(product(ORDERINGS, (False, True), sets), key=lambda kind: (kind[1], kind[0], len(kind[2])))
     kinds = [kind for kind in kinds if not kind[1] or kind[2] == sets[0]]
+    # Bounded, because the number of choices grows exponentially. Further writes get the simplest rows.
     choices = list(product(kinds, repeat=min(len(writes), MOST_WRITES)))
     for chosen in sorted(choices, key=lambda each: (sum(deleted for _, deleted, _ in each), len(set(each)))):
         padded = [*chosen, *[kinds[0]] * (len(writes) - len(chosen))]
@@ -123,6 +124,7 @@ def _shows(model: Model, states: Sequence[State], data: Mapping[int, Batch]) -> 
     return any(
         _rows(model, before, query, data) != _rows(model, after, query, data)
         for query in kept
+        # A read that was refused before had no rows that could change.
         if not model.read_refusal(before, query)
     )
 

@@ -46,6 +46,7 @@ def without_faults(choose: Choose, enabled: Sequence[Step]) -> Sequence[Step]:
     if not faults:
         return enabled
     others = [step for step in enabled if step.action not in FAULTS]
+    # The greatest number stands for the fault, because a shrinker tends to 0 and so removes faults.
     if others and choose(FAULT_ONE_IN) != FAULT_ONE_IN - 1:
         return others
     return faults

@@ -89,9 +89,11 @@ class Swarm:
         self._avoided: frozenset[str] = frozenset()
 
     def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
+        # The greatest number stands for the exclusion, because a shrinker tends to 0 and so to no exclusion.
         self._avoided = frozenset(action for action in actions if choose(ONE_IN) == ONE_IN - 1)
         self._inner.begin(choose, actors, actions)
 
     def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
         kept = [step for step in enabled if step.action not in self._avoided]
+        # An action that is avoided is taken rather than ending the history.
         return self._inner.next(choose, kept or enabled)

@@ -48,6 +48,7 @@ class Driver:
     def __init__(self, command: str) -> None:
         self.command = command
         self._process = JsonLines(shlex.split(command), seconds=SECONDS)
+        # The process serves all histories, so no single history may end it.
         atexit.register(self._process.close)
 
     @cached_property

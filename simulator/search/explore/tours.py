@@ -52,6 +52,7 @@ def _circuit(edges: Sequence[A], first: Hashable) -> Iterator[A | None]:
     """Yield the edges of a closed walk that covers every edge. The walk yields None where it jumps from the end of a
     run to the state `first`.
     """
+    # Of parallel edges any one may be repeated, since all of them are covered once anyway.
     between: dict[tuple[Hashable, Hashable], A] = {(edge.before, edge.after): edge for edge in edges}
     graph: Any = nx.MultiDiGraph()
     for number, edge in enumerate(edges):
