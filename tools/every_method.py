@@ -45,7 +45,7 @@ def every_method(table: Table, rows: pa.Table, keys: pa.Table, partition: str, w
     yield table.maintain(policy=MaintenancePolicy(), dry_run=True)
     yield table.resize(buckets=3), table.cancel_resize()
     yield table.convert(decision="shared"), table.convert(decision="lock", publication="ascending")
-    yield table.index(type="RECORD_LEVEL_INDEX")
+    yield table.index(type="RECORD_LEVEL_INDEX", inserts="updates_only")
 
 
 def reads(table: Table, now: str, column: str, partition: str) -> Iterator[Any]:

@@ -34,7 +34,7 @@ NOT_OURS = {
     "unclaimed-times",
     "state-checkpoint-after-restore", "state-checkpoint-by-request", "batch-known-by-its-number",
     "metadata-entry-by-own-time", "metadata-compacts-pending", "metadata-barrier-held-back",
-    "inserts-by-newest-location", "inserts-moved", "inserts-unchecked",
+    "inserts-by-newest-location", "inserts-unchecked",
     "resize-by-range", "resize-unchecked", "rfc-42-dual-write", "flink-1.2.0",
     "parallel-commits-newest-listed",
 }  # fmt: skip

@@ -84,7 +84,7 @@ def test_a_world_of_several_compactors_that_crash_is_refused() -> None:
 
 
 def test_a_write_that_requests_an_earlier_time_after_a_restore_stays() -> None:
-    """No lock orders the request and the restore: the write completes later, whatever time it has requested."""
+    """No lock orders the request and the restore: the write completes later, even if its requested time is earlier."""
     alone = specs.world("free_restores").replace(actors={"writer": 1, "savepointer": 1, "restorer": 1})
     world = alone.replace(writes_per_writer=3)
     found = explore(Model(world, specs.protocol("free-commits")), [PROMISES["REC"]])
