@@ -8,7 +8,8 @@ from nbcc.engine import Table
 from nbcc.engine.storage import Storage
 from nbcc.engine.timeline import Instant
 from tests.builders.tables import batch, tick
-from tests.inspect.golden import TIMELINE, instant, rename
+from tests.inspect.corpus.kind import TIMELINE
+from tests.inspect.golden import instant, rename
 
 
 def equal_completions(storage: Storage, folder: Path) -> None:

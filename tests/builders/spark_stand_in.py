@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
+from pyspark.sql.datasource import WriterCommitMessage
 
 from nbcc.engine.data_source import NbccSource
 from nbcc.engine.schema import to_spark
@@ -75,7 +76,9 @@ class Writer(_Options):
         source = NbccSource({"path": path, **self._options})
         writer = source.writer(to_spark(self._rows.schema), self._mode == "overwrite")
         half = len(self._rows) // 2
-        messages = [writer.write(iter(part.to_batches())) for part in (self._rows[:half], self._rows[half:])]
+        messages: list[WriterCommitMessage | None] = [
+            writer.write(iter(part.to_batches())) for part in (self._rows[:half], self._rows[half:])
+        ]
         writer.commit(messages)
 
 

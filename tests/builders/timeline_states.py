@@ -8,7 +8,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nbcc.engine.storage import ObjectStorage
+from nbcc.engine.storage import Storage
 from tests.builders.files import t
 
 TIMELINE = ".hoodie/timeline"
@@ -22,7 +22,7 @@ STATES = [
 ]  # fmt: skip
 
 
-def archive(storage: ObjectStorage, *files: tuple[int, int], version: bytes | None = b"1") -> None:
+def archive(storage: Storage, *files: tuple[int, int], version: bytes | None = b"1") -> None:
     """Archived delta commits requested at each even second of the ranges, completing half a minute later."""
     listed = []
     for first, last in files:

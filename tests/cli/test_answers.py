@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 
 from nbcc.simulator.answers import ANSWERS
 from nbcc.simulator.cli.main import nbcc, run

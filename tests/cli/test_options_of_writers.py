@@ -85,7 +85,7 @@ def test_a_misspelt_option_that_would_decide_has_no_verdict(misspelt: str, meant
     assert found.row is None
     assert f"{misspelt} is not an option of Hudi, and the row depends on {meant}" in found.because
     assert (misspelt, meant) in found.writers[0].unknown
-    assert run("--options", str(path)).return_value == 3  # type: ignore[attr-defined]
+    assert run("--options", str(path)).return_value == 3
 
 
 def test_options_that_decide_nothing_are_named_if_hudi_does_not_have_them() -> None:

@@ -76,7 +76,7 @@ class Hooked(StorageWrapper):
 
     inner: Storage
     at: int = -1
-    hook: Callable[[], None] = lambda: None
+    hook: Callable[[], object] = lambda: None
     calls: list[str] = field(default_factory=list)
 
     def _call(self, verb: str, path: str) -> None:

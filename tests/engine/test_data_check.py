@@ -139,7 +139,7 @@ def test_nothing_found_nothing_refused() -> None:
 
 
 NESTED = pa.map_(pa.string(), pa.list_(pa.struct([("n", pa.float64()), ("t", pa.string())])))
-VALUES = [
+VALUES: list[Any] = [
     None,
     [],
     [("a", None)],

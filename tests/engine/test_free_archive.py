@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,7 +27,7 @@ from .free_tables import Hooked, entries, keys, made, rows, through
 
 
 @pytest.fixture
-def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Table:
     """A table with a history to archive, whose cuts delete entries at once."""
     monkeypatch.setattr(decisions, "PATIENCE_SECONDS", -1.0)
     made_table = made(tmp_path / "t")
@@ -175,7 +175,7 @@ class Torn(Hooked):
         self.hook()
         return sorted({*first, *(each for each in self.inner.list(prefix) if "_" in each.path)})
 
-    def paths(self, prefix: str) -> list[str]:
+    def paths(self, prefix: str) -> builtins.list[str]:
         return [each.path for each in self.list(prefix)]
 
 

@@ -47,7 +47,7 @@ def child(target: Callable[..., None], *given: Any, context: Any = FORK) -> Iter
         process.join()
 
 
-def answer(target: Callable[[Any], None], *given: Any, context: Any = FORK) -> Any:
+def answer(target: Callable[..., None], *given: Any, context: Any = FORK) -> Any:
     """What `target` sends through the pipe that it is given."""
     receiver, sender = context.Pipe(duplex=False)
     with child(target, sender, *given, context=context):

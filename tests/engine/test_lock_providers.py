@@ -116,7 +116,7 @@ def test_an_expired_lock_file_is_taken_over_once(folder: Path, monkeypatch: pyte
 @pytest.mark.parametrize("kind", ["storage", "numbered"])
 def test_a_holder_that_renews_keeps_it(kind: str, folder: Path) -> None:
     clock = Clock()
-    locks = {
+    locks: dict[str, Callable[[], StorageLock | NumberedLock]] = {
         "storage": lambda: StorageLock(open_storage(folder), 0.0, 60, 0.01, now=clock),
         "numbered": lambda: NumberedLock(open_storage(folder), 0.0, 60, 0.01, now=clock),
     }

@@ -88,7 +88,7 @@ def test_a_dry_run_says_what_a_pass_would_do_and_changes_nothing(tmp_path: Path)
     ],
 )
 def test_each_trigger_of_a_compaction_fires_by_itself(
-    tmp_path: Path, policy: dict[str, int | None], because: dict[str, int] | None
+    tmp_path: Path, policy: dict[str, Any], because: dict[str, int] | None
 ) -> None:
     table = make_table(tmp_path, clock=HourClock())
     written(table, 3)

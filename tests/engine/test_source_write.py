@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyspark.sql import datasource as ds
 
 from nbcc.engine.data_source import NbccSource
 from nbcc.engine.errors import BadInput, Conflict, NotATable
@@ -220,7 +221,9 @@ def test_of_two_attempts_with_other_rows_the_second_takes_its_own_back_and_raise
     first, second = (source.writer(to_spark(SCHEMA), False) for _ in range(2))
     first.commit([first.write(iter(table_of(SCHEMA, ("b", "p", 1, "y")).to_batches()))])
     before = files_in(tmp_path / "t")
-    messages = [second.write(iter(table_of(SCHEMA, ("c", "p", 1, "y")).to_batches()))]
+    messages: list[ds.WriterCommitMessage | None] = [
+        second.write(iter(table_of(SCHEMA, ("c", "p", 1, "y")).to_batches()))
+    ]
     with pytest.raises(Conflict, match="has committed other rows under this id"):
         second.commit(messages)
     second.abort(messages)

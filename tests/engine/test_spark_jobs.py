@@ -69,7 +69,7 @@ class Pair:
 
     def both(self, tasks: list[Any], schema: pa.Schema) -> list[dict[str, Any]]:
         """The rows that both runners agree on."""
-        here = self.in_process.read(tasks, schema).to_pylist()
+        here: list[dict[str, Any]] = self.in_process.read(tasks, schema).to_pylist()
         there = [row.asDict(recursive=True) for row in self.on_spark.read(tasks, schema).collect()]
         assert sorted(there, key=str) == sorted(here, key=str)
         return here

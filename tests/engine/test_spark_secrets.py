@@ -62,7 +62,7 @@ def test_no_secret_is_in_a_plan_an_event_log_or_a_message(
         table.compact()
         table.upsert(rows)
         for frame in (spark.read.format("nbcc").options(**options).load(URL), table.snapshot()):
-            seen.append(frame._jdf.queryExecution().toString())  # type: ignore[attr-defined,operator]
+            seen.append(frame._jdf.queryExecution().toString())
             assert frame.count() == 2
         for read in (table.snapshot, spark.read.format("nbcc").options(**options).load):
             bucket.faults[:] = [Fault("expire", DATA, "GET", times=99, pattern=True)]

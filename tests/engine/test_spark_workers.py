@@ -123,7 +123,7 @@ def test_tasks_need_the_versions_that_the_package_needs() -> None:
 
 
 def test_a_worker_says_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
-    refusal = worker.refusal.__wrapped__
+    refusal: Any = worker.refusal.__wrapped__
     here = sources.home_of_sources()
     assert refusal("any", here) is None
     assert refusal(sources.digest_of_sources(), "other machine:/folder") is None
@@ -168,7 +168,7 @@ def test_nbcc_is_sent_again_after_a_failed_attempt() -> None:
             raise ConnectionError("the server is busy")
 
     rows = SimpleNamespace(mapInArrow=lambda task, schema: SimpleNamespace(collect=list))
-    spark = SimpleNamespace(session_id="session that fails once", addArtifacts=add, range=lambda count: rows)
+    spark: Any = SimpleNamespace(session_id="session that fails once", addArtifacts=add, range=lambda count: rows)
     with pytest.raises(ConnectionError):
         interpreter.prepare_workers(spark)
     for _ in range(2):

@@ -142,7 +142,7 @@ def prepared(table: Table, operation: str, number: int) -> Callable[[], Any]:
     return lambda: table.run(operation, retained=1)
 
 
-ADDED: Final = {"rollback": lambda done: 0, "archive": lambda done: -len(done)}
+ADDED: Final[dict[str, Callable[[Any], int]]] = {"rollback": lambda done: 0, "archive": lambda done: -len(done)}
 """By how many instants an operation makes the active timeline longer, if not by one."""
 
 

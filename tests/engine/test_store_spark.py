@@ -35,7 +35,7 @@ def test_spark_writes_and_reads_a_table_in_an_object_store(spark: SparkSession, 
     assert changed == {("k1", 2, "b"), ("k2", 3, "c")}
     assert rows.count() == table.snapshot().count() == 20
     for frame in (rows, table.snapshot()):
-        plan = frame._jdf.queryExecution().toString()  # type: ignore[attr-defined,operator]  # as an event log has it
+        plan = frame._jdf.queryExecution().toString()  # as an event log has it
         assert "s3cr3t" not in plan
     with pytest.raises(Exception, match="did you mean 'region'") as refused:
         spark.read.format("nbcc").options(**options, **{"storage.regio": "s3cr3t"}).load(URL)

@@ -14,9 +14,10 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxBytes, Rea
 from nbcc import Table
 from nbcc.engine.data_source import NbccSource
 from nbcc.engine.data_source.options import FORMAT, QUERY
-from nbcc.engine.data_source.stream_options import CONSUMER, MAX_BYTES, MAX_FILES, START
+from nbcc.engine.data_source.stream_options import CONSUMER, MAX_BYTES, MAX_FILES
 from nbcc.engine.errors import BadInput, Cleaned, Unsupported
 from nbcc.engine.services.consumers import FOLDER, progress_of_consumers
+from nbcc.engine.stream_source import START
 from tests.builders.tables import TickClock, batch, keys, make_table
 
 BEGINNING = "0" * 17

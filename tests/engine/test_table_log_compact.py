@@ -30,10 +30,10 @@ def three_writes(folder: Path, **changes: Any) -> Table:
     return table
 
 
-def reads(table: Table) -> dict[str, set[tuple[Any, ...]]]:
+def reads(table: Table) -> dict[str, set[Any]]:
     """Every kind of read at every completion time so far."""
     times = sorted(instant.completed for instant in table.timeline() if instant.completed)
-    answers = {"snapshot": state(table.snapshot())}
+    answers: dict[str, set[Any]] = {"snapshot": state(table.snapshot())}
     for start, time in zip([tick(0), *times], times, strict=False):
         answers[f"as of {time}"] = state(table.as_of(time))
         answers[f"window {time}"] = window(table.incremental(start, time))

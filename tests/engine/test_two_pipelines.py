@@ -108,7 +108,7 @@ def test_two_pipelines_and_a_follower_under_kills(spark: Any, tmp_path: Path, ro
             ended(query)
         if number % 3 == 2 and pipelines.batches("city"):
             forget_last_commit(Path(pipelines.checkpoint("city")))
-    writers = [partial(pipelines.start_writer, column) for column in ("fare", "city")]
+    writers: list[Callable[[], Any]] = [partial(pipelines.start_writer, column) for column in ("fare", "city")]
     for start in (*writers, pipelines.start_follower):
         until_it_ends(start)
     rows = pipelines.table.snapshot(["id", "ts", "fare", "city"]).collect()

@@ -208,7 +208,9 @@ def test_a_bound_of_texts_is_not_less_than_the_text(text: str, length: int) -> N
 
 
 def test_ranges_survive_their_encoding_and_other_content_has_none() -> None:
-    bounds = {"p/f": {"a": (1, 2, False), "b": (None, None, True)}, "g": {"a": (0, 0, True)}}
+    bounds: dict[str, dict[str, tuple[Any, Any, bool]]] = {
+        "p/f": {"a": (1, 2, False), "b": (None, None, True)}, "g": {"a": (0, 0, True)},
+    }
     assert decode_ranges(encode_ranges(bounds)) == bounds
     for text in ("", "[]", "{}", '{"columns": 1, "files": 2}', '{"columns": ["a"], "files": {"f": [[1]]}}'):
         assert decode_ranges(text) == {}

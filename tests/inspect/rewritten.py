@@ -14,7 +14,8 @@ from nbcc.engine.timeline.compaction_plans import LOG_COMPACTION, decode_plan
 from nbcc.engine.timeline.metadata import COVERS
 from tests.builders.tables import batch, make_table, tick
 
-from .golden import TIMELINE, instant, log, set_commit, set_plan
+from .corpus.kind import TIMELINE
+from .golden import instant, log, set_commit, set_plan
 
 
 def rewritten_table(folder: Path) -> Storage:

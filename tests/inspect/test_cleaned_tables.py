@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from nbcc.simulator.audit import validate
 from nbcc.simulator.audit.text import render
 from tests.builders.tables import batch, make_table
 
-from .golden import TIMELINE
+from .corpus.kind import TIMELINE
 
 STEPS: dict[str, Callable[[Table, int], object]] = {
     "upsert": lambda table, number: table.upsert(batch(("k", number, "a"))),
@@ -41,7 +42,7 @@ HISTORIES = (
 
 
 def played(folder: Path, steps: str, table_type: str = "MERGE_ON_READ") -> Table:
-    mode = {"concurrency_mode": OPTIMISTIC} if table_type == "COPY_ON_WRITE" else {}
+    mode: dict[str, Any] = {"concurrency_mode": OPTIMISTIC} if table_type == "COPY_ON_WRITE" else {}
     table = make_table(folder, table_type=table_type, **mode)
     for number, step in enumerate(steps.split()):
         STEPS[step](table, number)

@@ -18,7 +18,8 @@ from tests.builders.commands import answer_of, nbcc_of, objects_of
 from tests.builders.tables import batch, make_table
 from tools.detection.tables import engine_table
 
-from .golden import BAD, TIMELINE, log, set_properties
+from .corpus.kind import TIMELINE
+from .golden import BAD, log, set_properties
 
 GALLERY = Path(__file__).parents[2] / "specs" / "traces"
 

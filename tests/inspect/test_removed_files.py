@@ -22,7 +22,8 @@ from tests.builders.commands import objects_of as objects
 from tests.builders.files import HUDI_TABLES, hudi_table
 from tests.builders.tables import batch, make_table, state, tick
 
-from .golden import BAD, TIMELINE, base, instant, log, rename
+from .corpus.kind import TIMELINE
+from .golden import BAD, base, instant, log, rename
 
 
 def rows(tmp_path: Path) -> set[tuple[object, ...]]:

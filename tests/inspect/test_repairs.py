@@ -19,7 +19,8 @@ from tests.builders.commands import objects_of as objects
 from tests.builders.repairs import equal_completions
 from tests.builders.tables import batch, make_table, state, tick
 
-from .golden import BAD, TIMELINE, good_table, instant, log, rename, set_properties
+from .corpus.kind import TIMELINE
+from .golden import BAD, good_table, instant, log, rename, set_properties
 
 
 def diagnostics_of(storage: Storage, rule: str) -> list[Diagnostic]:

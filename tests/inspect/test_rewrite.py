@@ -24,7 +24,8 @@ from tests.builders.commands import objects_of as objects
 from tests.builders.tables import batch, make_table, state
 
 from ..engine.hooked import during
-from .golden import TIMELINE, bulk_insert_over_logs, good_table, log, log_left_out_of_a_plan, rename, set_plan
+from .corpus.kind import TIMELINE
+from .golden import bulk_insert_over_logs, good_table, log, log_left_out_of_a_plan, rename, set_plan
 
 
 def during_an_overwrite(table: Table) -> None:

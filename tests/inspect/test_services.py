@@ -11,6 +11,7 @@ import pytest
 from nbcc.engine import Table
 from nbcc.engine.actions import operations
 from nbcc.engine.config.maintenance import PolicyName
+from nbcc.engine.data.jobs import Jobs
 from nbcc.engine.errors import Cleaned
 from nbcc.engine.file_names import marker
 from nbcc.engine.storage import NotFound, Storage, open_storage
@@ -104,7 +105,7 @@ def _half_written(folder: Path, beating: bool) -> str:
     table = make_table(folder)
     table.upsert(batch(("k", 1, "a")))
     requested, _ = request(table.context, "deltacommit")
-    table.context.heartbeats.stop_renewing(requested)  # type: ignore[attr-defined]
+    table.context.heartbeats.stop_renewing(requested)
     if not beating:
         table.context.storage.delete(f"{FOLDER}/{requested}")
     name = f".{table.file_slices()[0].file_id}_{requested}.log.1_0-0-0"
@@ -172,7 +173,7 @@ def test_any_operation_can_be_tried_on_a_storage_that_only_pretends(tmp_path: Pa
     assert not dry.put_if_absent(next(path for path in before if path not in dry.deleted), b"other")
 
 
-def _jobs(storage: Storage) -> object:
+def _jobs(storage: Storage) -> Jobs:
     from nbcc.engine.data.jobs import InProcessJobs
     from nbcc.engine.names import RandomNames
 

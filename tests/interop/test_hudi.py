@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,7 +70,7 @@ def test_of_equal_updates_the_one_that_completes_later_does_not_win_on_hudi() ->
 def test_a_compaction_changes_the_answer_on_hudi() -> None:
     """The same two writes with a compaction in between: its completion changes the row that the snapshot shows."""
     recorded = replace(load(COMPACTED, []), protocol=HUDI)
-    shown: list[tuple[object, ...]] = []
+    shown: list[tuple[Any, ...]] = []
     outcome = play(recorded, "hudi", factory("hudi"), lambda history: shown.append(history.system.rows(Query())))
     assert outcome.fits, outcome.sentence
     assert (outcome.verdict, outcome.same) == ("VIOLATED", True), outcome.sentence
@@ -147,7 +148,7 @@ def test_every_window_is_as_the_model_says_before_during_and_after_a_compaction(
     system.close()
 
 
-def _compare_windows(history: PlayedHistory) -> list[tuple[object, ...]]:
+def _compare_windows(history: PlayedHistory) -> list[tuple[Any, ...]]:
     """Every window between two completion times, on the model and on Hudi; its answers, the last window last."""
     times = sorted(completed for *_, completed in history.timeline if completed)
     answers = []

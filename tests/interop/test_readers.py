@@ -19,7 +19,7 @@ from tests.builders.pending import Write, batch_of, make_versioned_table, snapsh
 
 from .readers import NEWEST, Rows, by_bundle, by_hudi_rs
 
-READERS = {NEWEST: by_bundle, "hudi-rs": lambda version: by_hudi_rs}
+READERS: dict[str, Callable[[str], Callable[[Path], Rows]]] = {NEWEST: by_bundle, "hudi-rs": lambda version: by_hudi_rs}
 
 
 @pytest.fixture(params=READERS)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -161,7 +160,7 @@ class PlansWithoutLock(core.Core):
         )  # fmt: skip
 
 
-def changed(name: str, **parts: Callable[..., Any]) -> ProvedSystem:
+def changed(name: str, **parts: Any) -> ProvedSystem:
     system = CORE.system()
     assert name in {action.name for action in system.actions}
     return replace(system, actions=tuple(replace(a, **parts) if a.name == name else a for a in system.actions))

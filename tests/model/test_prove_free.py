@@ -20,7 +20,7 @@ from tests.builders.free_cuts import FreeCuts
 SYSTEM = FreeCommits(FreeOptions()).system()
 
 
-def changed(name: str, **parts: Callable[..., Any]) -> ProvedSystem:
+def changed(name: str, **parts: Any) -> ProvedSystem:
     assert name in {action.name for action in SYSTEM.actions}
     return replace(SYSTEM, actions=tuple(replace(a, **parts) if a.name == name else a for a in SYSTEM.actions))
 

@@ -53,7 +53,7 @@ def look(model: Model, before: State, step: Step, after: State) -> None:
     for promise in PROMISES.values():
         if promise.unfit is None or not promise.unfit(model):
             promise.sometimes(model, after)
-            given: tuple[Any, ...] = (None, None) if promise.kind == "state" else (before, step)
+            given: tuple[State | None, Step | None] = (None, None) if promise.kind == "state" else (before, step)
             if promise.kind != "run":
                 with suppress(NotJudged):  # a search calls such a promise undetermined, and goes on
                     promise.holds(model, *given, after)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,10 +13,10 @@ from nbcc.simulator.search.explore import Verdict, explore
 
 from .pins import search, violated
 
-BASE = {"operations": 2, "concurrency": "optimistic"}
+BASE: dict[str, Any] = {"operations": 2, "concurrency": "optimistic"}
 # As TLC 1.1.0 reports them for the published module with 2 writers, 2 keys, 2 values and 2 operations: distinct,
 # generated, depth, and for each invariant the number of states of its counterexample.
-CONFIGURATIONS = {
+CONFIGURATIONS: dict[str, tuple[dict[str, Any], tuple[int, int, int], dict[str, int]]] = {
     "optimistic": ({}, (5271, 9169, 17), {}),
     "optimistic, two file groups": ({"file_groups": 2}, (12491, 22737, 17), {}),
     "optimistic, no primary key check": (

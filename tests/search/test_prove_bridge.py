@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from functools import cache
@@ -183,7 +182,7 @@ def test_the_relation_reaches_as_many_states_where_actors_die() -> None:
     assert possible == {action.name for action in CORE.actions if not action.name.startswith("reader")}
 
 
-def changed(name: str, system: ProvedSystem = CORE, **parts: Callable[..., Any]) -> ProvedSystem:
+def changed(name: str, system: ProvedSystem = CORE, **parts: Any) -> ProvedSystem:
     assert name in {action.name for action in system.actions}
     return replace(system, actions=tuple(replace(a, **parts) if a.name == name else a for a in system.actions))
 
@@ -211,7 +210,7 @@ def nothing(*_: Any) -> dict[str, Any]:
     return {}
 
 
-OF_MECHANISMS = {
+OF_MECHANISMS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a repeat is not given up": ("batches", "writer finds its batch completed", {"updates": nothing}),
     "a batch is never skipped": ("batches", "writer skips batch", {"guard": lambda s, w: False}),
     "files of a repeat stay": ("batches", "writer takes back its write", {"updates": nothing}),

@@ -36,7 +36,7 @@ ROWS = [
 
 def of(table: str, mode: str, policy: str, metadata: int = 0) -> tuple[World, Protocol]:
     merged = "COMMIT_TIME_ORDERING" if table == "COPY_ON_WRITE" else "EVENT_TIME_ORDERING"
-    world = World(table_type=table, merge_mode=merged, metadata_table=metadata, **MODES[mode])  # type: ignore[arg-type]
+    world = World(table_type=table, merge_mode=merged, metadata_table=metadata, **MODES[mode])
     return world, Protocol.from_mapping({"concurrency": CONCURRENCY[mode], "failed_writes": policy})
 
 
