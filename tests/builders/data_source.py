@@ -52,7 +52,7 @@ def save(path: Path | str, tasks: Sequence[pa.Table], **options: str) -> None:
             raise
 
 
-def load(path: Path | str, filters: Sequence[ds.Filter] = (), **options: str) -> list[dict[str, Any]]:
+def load(path: Path | str, filters: Sequence[ds.Filter] = (), /, **options: str) -> list[dict[str, Any]]:
     """Read as Spark does: the schema at load, then the partitions and their rows."""
     source = NbccSource({"path": str(path), **options})
     schema = source.schema()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from operator import methodcaller
 from typing import Any
 
 from nbcc import Table
@@ -34,7 +35,7 @@ def answer(table: Table, read: Callable[[Table], Any]) -> Any:
 def answers(table: Table, times: list[Instant]) -> list[Any]:
     """The snapshot, and the read as of each completion and each requested time."""
     asked = [time for each in times for time in (each, each.requested)]
-    return [answer(table, Table.snapshot), *(answer(table, lambda t, at=at: t.as_of(at)) for at in asked)]
+    return [answer(table, Table.snapshot), *(answer(table, methodcaller("as_of", at)) for at in asked)]
 
 
 def without_checkpoints(table: Table, times: list[Instant]) -> list[Any]:

@@ -29,7 +29,7 @@ def tick(number: int) -> str:
     return to_instant(EPOCH + number)
 
 
-class TickClock:
+class TickClock(Clock):
     """Returns `tick(1)`, `tick(2)`, …, and never waits."""
 
     def __init__(self) -> None:
@@ -39,8 +39,16 @@ class TickClock:
         self.now += 1
         return tick(self.now)
 
+    def read(self) -> str:
+        return self.take()
+
+    def take_unlocked(self) -> str:
+        return self.take()
+
     def not_before(self, instant: str) -> None:
         assert instant <= tick(self.now), f"{instant} was never taken"
+
+    def pause(self, seconds: float) -> None: ...
 
 
 class HourClock(TickClock):

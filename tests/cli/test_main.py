@@ -10,6 +10,7 @@ import pytest
 
 from nbcc.engine.errors import BadInput, CannotRun
 from nbcc.simulator.cli import main
+from nbcc.simulator.cli.command import debug_option
 from nbcc.simulator.cli.outcome import Exit, gravest
 
 
@@ -17,7 +18,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException | None = None,
     """Replace the command `list` by one that fails, or ends with this code."""
 
     @click.command()
-    @main.debug_option
+    @debug_option
     def command() -> Exit | None:
         if error is not None:
             raise error

@@ -121,8 +121,8 @@ def test_names_of_strangers_as_arguments(
             run([command, ODD])
             check(capsys)
     options = (["explore", "demo", "--protocol", ODD], ["explore", f"{ODD}:f"], ["check", "--on", f"{ODD}:f"])
-    for command in (*options, ["inspect", f"--{ODD}"]):
-        run(command)
+    for arguments in (*options, ["inspect", f"--{ODD}"]):
+        run(arguments)
         check(capsys)
 
 

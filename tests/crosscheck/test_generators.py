@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import time
 from random import Random
 
 import pytest
 
-from nbcc.simulator.lockstep.crosscheck import check
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
 from nbcc.simulator.lockstep.crosscheck.generators import draw_world
 from nbcc.simulator.lockstep.crosscheck.themes import themed
@@ -22,7 +22,7 @@ def test_no_random_world_has_too_many_actors() -> None:
 
 def test_no_history_starts_after_the_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     minutes = itertools.count()  # each look at the clock is a minute later than the one before
-    monkeypatch.setattr(check.time, "monotonic", lambda: 60.0 * next(minutes))
+    monkeypatch.setattr(time, "monotonic", lambda: 60.0 * next(minutes))
     report = run(CheckOptions(factory("model")), examples=200, seed=1, seconds=5 * 60.0)
 
     assert report.disagreement is None

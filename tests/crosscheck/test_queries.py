@@ -71,7 +71,9 @@ def test_a_refusal_has_a_class(at: int, refusal: str) -> None:
 
 
 def _time(step: Step) -> int:
-    [(_, (time,))] = step.args  # type: ignore[misc]
+    times: Any
+    [(_, times)] = step.args
+    [time] = times
     return int(time)
 
 

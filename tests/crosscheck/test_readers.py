@@ -26,7 +26,7 @@ WORLD = World.from_mapping({
 
 def steps_of(model: Model, *program: tuple[str, str]) -> list[Step]:
     """The first possible steps of each actor, up to the action that the program names for it."""
-    state, steps = model.initial, []
+    state, steps = model.initial, list[Step]()
     for actor, action in program:
         while not steps or (steps[-1].actor, steps[-1].action) != (actor, action):
             step, state = next(model.successors_of(state, actor))

@@ -76,6 +76,7 @@ def due_services(history: PlayedHistory, tally: Tally) -> None:
     the model has one.
     """
     model, state, system = history.model, history.state, history.system
+    assert isinstance(system, EngineSystem)
     context = system._looking
     now = context.history()
     due = plan(model.rules, model.table(state), model.world.groups, inf)
@@ -95,8 +96,7 @@ def test_the_engine_agrees_while_the_resizer_pauses(name: str, histories: int) -
 
 
 def play(world: World, histories: int, **options: Any) -> None:
-    factory = {"factory": lambda world, protocol, _: EngineSystem(world, protocol)}
-    check = Check(CheckOptions(world=world, **factory, **options))
+    check = Check(CheckOptions(lambda world, protocol, _: EngineSystem(world, protocol), world=world, **options))
     for seed in range(histories):
         check.play(random.Random(seed).randrange)
 

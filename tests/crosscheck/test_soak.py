@@ -12,6 +12,7 @@ from nbcc.model.mechanisms import kinds
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck import check, generators
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions
+from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING
 from nbcc.simulator.lockstep.mechanism import MappingRow
 from nbcc.simulator.lockstep.systems.hudi_histories import fitted
 from tools import soak as soak_module
@@ -57,7 +58,7 @@ def test_actions_that_no_history_on_hudi_has_change_no_streak(monkeypatch: pytes
     """Swarm schedules draw whether to avoid an action, for the actions of the world alone."""
     monkeypatch.setattr(soak_module, "_sample", soak_module._sample.__wrapped__)
     before = fingerprint(SETTING)
-    monkeypatch.setattr(check, "MAPPING", [MappingRow("another_action", "upsert"), *check.MAPPING])
+    monkeypatch.setattr(check, "MAPPING", [MappingRow("another_action", "upsert"), *MAPPING])
     assert fingerprint(SETTING) == before
 
 

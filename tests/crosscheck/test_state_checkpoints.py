@@ -72,6 +72,7 @@ def hidden() -> Trace:
     model = Model(specs.world("state_checkpoints_log_compaction"))
     reached = explore(model, [replace(SAME, holds=hidden_inputs)], until_all_broken=True)
     steps = reached.promises["SAME"].trace
+    assert steps is not None
     return Trace(world=model.world, protocol=model.protocol, steps=steps, batches=witness(model, steps))
 
 

@@ -23,6 +23,8 @@ def with_column(name: str, kind: pa.DataType) -> pa.Table:
     return rows.set_column(rows.column_names.index(name), name, pa.nulls(1, kind))
 
 
+NUMBER: Any = 20260101000000002  # of a type that a caller without a type checker may give
+
 OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
     "a column is missing": (
         lambda t: t.upsert(batch(("k1", 2, "x")).drop_columns(["part"])),
@@ -199,7 +201,7 @@ OPERATIONS: dict[str, tuple[Callable[[Table], Any], Refusal]] = {
         ),
     ),
     "as of a number": (
-        lambda t: t.as_of(20260101000000002),
+        lambda t: t.as_of(NUMBER),
         Refusal(
             BadInput,
             "Asked to read the table as of 20260101000000002, but that is of type int: a time is an Instant,"

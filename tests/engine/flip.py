@@ -37,7 +37,7 @@ def outcome(folder: str, expected: list[str]) -> str:
 def main(folder: str, file: str, mode: str) -> None:
     warnings.simplefilter("ignore")
     if mode == "ranged":
-        ranged_file.WHOLE_BYTES, ranged_file.TAIL_BYTES = 0, 1 << 9
+        vars(ranged_file).update(WHOLE_BYTES=0, TAIL_BYTES=1 << 9)
     path, chance = Path(file), random.Random(7)
     good, expected = path.read_bytes(), rows(folder)
     tail = range(max(0, len(good) - 1500), len(good))  # the footer, whose damage ended processes

@@ -185,7 +185,9 @@ def other_disk(spark: Any, folder: Path) -> None:
     assert not [path for path in Path("elsewhere").rglob("*") if re.search(FILE, path.name)]
 
 
-def disturbed(spark: Any, folder: Path, name: str, operation: str, *moment: Any) -> None:
+def disturbed(
+    spark: Any, folder: Path, name: str, operation: str, call: str, path: str, act: str, after: bool
+) -> None:
     """One task of an operation is disturbed; the operation completes on the other attempts."""
     home = folder / name
     table = table_on(spark, LocalStorage(home.as_uri()))
@@ -193,7 +195,7 @@ def disturbed(spark: Any, folder: Path, name: str, operation: str, *moment: Any)
     if operation != "upsert":
         table.upsert(rows(spark, "new"))
     flag = folder / f"{name}.flag"
-    storage = Disturbed(home.as_uri(), Moment(*moment, str(flag)))
+    storage = Disturbed(home.as_uri(), Moment(call, path, act, after, str(flag)))
     from nbcc.engine.table import open_table
     from nbcc.engine.wiring import context_of
 

@@ -30,7 +30,8 @@ def batch(**types: pa.DataType) -> pa.Table:
 
 
 def stored(table: Table, names: list[str] = SCHEMA.names) -> list[dict[str, Any]]:
-    return table.snapshot().select(names).to_pylist()
+    found: list[dict[str, Any]] = table.snapshot().select(names).to_pylist()
+    return found
 
 
 @pytest.mark.parametrize(

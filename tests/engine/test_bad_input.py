@@ -133,13 +133,16 @@ def test_times_may_be_aware_datetimes_of_any_zone(table: Table) -> None:
         table.as_of(datetime(2025, 1, 1, tzinfo=UTC))
 
 
+FIVE: Any = 5  # of another type than the parameters, as a caller without a type checker may give it
+NONE: Any = None
+
 CALLS: dict[str, tuple[Callable[[Table], Any], str]] = {
-    "columns": (lambda table: table.snapshot(columns=[5]), r"take the columns \[5\], but 5 is of type int: give a"),
-    "no columns": (lambda table: table.snapshot(columns=5), "but 5 is of type int: give a list of names"),
-    "sort_by": (lambda table: table.cluster(5), "but 5 is of type int"),
-    "partitions": (lambda table: table.delete_partition(None), "delete the partitions None, but None is of type None"),
+    "columns": (lambda table: table.snapshot(columns=[FIVE]), r"take the columns \[5\], but 5 is of type int: give a"),
+    "no columns": (lambda table: table.snapshot(columns=FIVE), "but 5 is of type int: give a list of names"),
+    "sort_by": (lambda table: table.cluster(FIVE), "but 5 is of type int"),
+    "partitions": (lambda table: table.delete_partition(NONE), "delete the partitions None, but None is of type None"),
     "reads": (lambda table: table.upsert(batch(("k", 2, "x")), reads="part=p"), r"give a list of names: \['part=p'\]"),
-    "comment": (lambda table: table.savepoint(comment=5), "comment=5, user='', but these are texts"),
+    "comment": (lambda table: table.savepoint(comment=FIVE), "comment=5, user='', but these are texts"),
 }
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -99,8 +101,8 @@ def test_the_clocks_of_executors_do_not_matter(tmp_path: Path, monkeypatch: pyte
     behind = time.time() - 366 * 86_400
     write, compact = InProcessJobs.write, InProcessJobs.compact
 
-    def on_another_machine(method):  # type: ignore[no-untyped-def]
-        def task(*arguments):  # type: ignore[no-untyped-def]
+    def on_another_machine(method: Callable[..., Any]) -> Callable[..., Any]:
+        def task(*arguments: Any) -> Any:
             with monkeypatch.context() as there:
                 there.setattr(time, "time", lambda: behind)
                 there.setattr(time, "time_ns", lambda: int(behind * 1e9))
@@ -112,7 +114,7 @@ def test_the_clocks_of_executors_do_not_matter(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(InProcessJobs, "compact", on_another_machine(compact))
     first, done, last = table.upsert(rows("a", "b")), table.compact(), table.upsert(rows("b", "c"))
     assert done is not None
-    times = [time for each in (first, done, last) for time in (each.requested, each.completed)]
+    times = [time for each in (first, done, last) for time in (each.requested, each.completed or "")]
     assert times == sorted(times)
     assert {row["_hoodie_commit_time"] for row in table.snapshot().to_pylist()} == {first.requested, last.requested}
     names = [path.name for path in (tmp_path / "t").rglob("*") if ".log." in path.name or path.suffix == ".parquet"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from tests.builders.concurrent_writes import overtaken
 from tests.builders.hudi import same
 from tests.builders.tables import batch, keys, make_table, state
 
-OPTIMISTIC = {"table_type": "COPY_ON_WRITE", "concurrency_mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
+OPTIMISTIC: dict[str, Any] = {"table_type": "COPY_ON_WRITE", "concurrency_mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 
 
 @pytest.fixture
@@ -44,13 +45,14 @@ def test_every_read_of_a_history(table: Table) -> None:
 @pytest.mark.parametrize("shape", [{}, {"partition_by": None}, {"buckets": 4}, {"merge_mode": "COMMIT_TIME_ORDERING"}])
 def test_hudi_rs_reads_every_state_alike(shape: dict[str, Any], tmp_path: Path) -> None:
     table = make_table(tmp_path, **OPTIMISTIC, **shape)
-    for write in (
+    writes: tuple[Callable[[], object], ...] = (
         lambda: table.upsert(batch(("a", 1, "1"), ("b", 1, "1"))),
         lambda: table.upsert(batch(("b", 2, "2"), ("c", 2, "2"))),
         lambda: table.delete(keys(("a", 3))),
         lambda: table.bulk_insert(batch(("d", 4, "4"))),
         lambda: table.delete(keys(("b", 5), ("c", 5), ("d", 5))),
-    ):
+    )
+    for write in writes:
         write()
         assert same(table)
 

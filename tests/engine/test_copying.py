@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from nbcc import BadInput, Conflict, Table, Unsupported, copy_table
-from nbcc.engine.copying import copy as copying
+from nbcc.engine.actions import compact, upsert
 from nbcc.engine.copying import sources
 from nbcc.engine.data.columns import IS_DELETED
 from nbcc.simulator.cli.main import nbcc
@@ -75,17 +75,17 @@ def test_an_interrupted_copy_continues_with_the_same_state(tmp_path: Path, monke
     source = make_table(tmp_path / "t", buckets=4)
     source.upsert(batch(*((f"k{n}", 1, "x") for n in range(20))))
     monkeypatch.setattr(sources, "CHUNK_BYTES", 1)  # each file group is a part
-    written = []
-    upsert = copying.upsert.run
+    written = list[Any]()
+    run_upsert = upsert.run
 
     def dies_at_the_third(context: Any, config: Any, data: Any, **more: Any) -> Any:
         if len(written) == 2:
             raise KeyboardInterrupt
-        written.append(upsert(context, config, data, **more))
+        written.append(run_upsert(context, config, data, **more))
         return written[-1]
 
     with monkeypatch.context() as patch:
-        patch.setattr(copying.upsert, "run", dies_at_the_third)
+        patch.setattr(upsert, "run", dies_at_the_third)
         with pytest.raises(KeyboardInterrupt):
             source.copy(tmp_path / "copy")
     source.upsert(batch(("later", 1, "x")))
@@ -100,13 +100,13 @@ def test_an_interrupted_copy_continues_with_the_same_state(tmp_path: Path, monke
 def test_a_copy_that_differs_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     source = make_table(tmp_path / "t")
     source.upsert(batch(("k", 1, "x")))
-    compact = copying.compact.run
+    run_compact = compact.run
 
     def while_another_writes(context: Any, config: Any) -> Any:
         Table.open(None, tmp_path / "copy").upsert(batch(("k", 1, "y")))
-        return compact(context, config)
+        return run_compact(context, config)
 
-    monkeypatch.setattr(copying.compact, "run", while_another_writes)
+    monkeypatch.setattr(compact, "run", while_another_writes)
     with pytest.raises(Conflict, match=r"the source has 1 row, digest .* and the copy has 1 row, digest"):
         source.copy(tmp_path / "copy")
 

@@ -102,9 +102,12 @@ def test_rows_come_back_with_their_columns(tmp_path: Path, log_format: LogFormat
 def test_a_marker_comes_before_its_file(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[str] = []
     put = LocalStorage.put_if_absent
-    monkeypatch.setattr(
-        LocalStorage, "put_if_absent", lambda self, path, data: calls.append(path) or put(self, path, data)
-    )
+
+    def noted_put(self: LocalStorage, path: str, data: bytes) -> bool:
+        calls.append(path)
+        return put(self, path, data)
+
+    monkeypatch.setattr(LocalStorage, "put_if_absent", noted_put)
     lab.write(1, ("a", 1, "x"), ("b", 1, None))
     slice_, _ = lab.compact(2, lab.slice())
     log, base, tombstones = lab.logs[0].path, slice_.base, slice_.tombstones[0].path
@@ -190,7 +193,7 @@ def test_a_delete_without_ordering_value_is_no_tombstone(lab: Lab) -> None:
     slice_, files = lab.compact(3, lab.slice())
     assert len(files) == 1
     lab.write(4, ("a", 1, "again"))
-    assert lab.state(replace(slice_, logs=lab.logs[-1:])) == lab.state(lab.slice())
+    assert lab.state(replace(slice_, logs=(*lab.logs[-1:],))) == lab.state(lab.slice())
 
 
 @pytest.mark.parametrize(
@@ -268,7 +271,7 @@ def test_integer_zero_deletes_win_by_hudis_rule_only(tmp_path: Path) -> None:
     delete = rows_and_deletes(("a", 0, None)).set_column(1, "ts", pa.array([0], pa.int32()))
     found = {}
     for fold in ("rank", "logs_first"):
-        lab = Lab(tmp_path / fold, shape(schema=schema, fold=fold))  # type: ignore[arg-type]
+        lab = Lab(tmp_path / fold, shape(schema=schema, fold=fold))
         for number, data in ((1, rows), (2, delete)):
             (file,) = lab.jobs.write(data, WriteTask(lab.shape, instant(number)))
             lab.logs.append(LogInput(file.path, instant(number)))

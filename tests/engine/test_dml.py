@@ -135,14 +135,14 @@ def test_a_write_after_the_state_that_was_read(
     table.upsert(batch(("k1", 1, "old")))
     other = Table.open(None, tmp_path / "t")
     from nbcc.engine.writes import data_write
+    from nbcc.engine.writes.unlocked_request import begin_write
 
-    begin = data_write.begin_write
     late = [("k1", 1, "theirs")]
 
     def others_come_first(*arguments: Any, **more: Any) -> Any:
         if late:
             other.upsert(batch(late.pop()))
-        return begin(*arguments, **more)
+        return begin_write(*arguments, **more)
 
     monkeypatch.setattr(data_write, "begin_write", others_come_first)
     if mode == OPTIMISTIC:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -164,7 +165,7 @@ def test_a_claim_whose_answer_was_lost_is_recognised(tmp_path: Path) -> None:
 def test_a_claim_that_took_too_long_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context = make_table(tmp_path / "t", options={"nbcc.decision": "log"}).context
     read = iter([0.0, claims.PATIENCE_SECONDS + 1, 5_000.0, 5_001.0])
-    monkeypatch.setattr(claims.time, "time", lambda: next(read))
+    monkeypatch.setattr(time, "time", lambda: next(read))
     expected = tick(context.clock.now + 2)  # type: ignore[attr-defined]
     assert claims.new_time(context) == expected
 
@@ -176,8 +177,8 @@ def test_archiving_deletes_the_claims_that_no_actor_may_use(tmp_path: Path) -> N
     hour = int(claims.PATIENCE_SECONDS * 1000)
     assert done.completed is not None
     old, young = (to_instant(to_millis(done.completed) - hour + by) for by in (-1, 0))
-    for time in (old, young):
-        storage.put_if_absent(f"{claims.FOLDER}/{time}", b"another's")
+    for taken in (old, young):
+        storage.put_if_absent(f"{claims.FOLDER}/{taken}", b"another's")
     table.archive()
     left = {entry.path.rpartition("/")[2] for entry in storage.list(claims.FOLDER)}
     assert left == {young, done.requested, done.completed}

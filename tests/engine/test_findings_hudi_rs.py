@@ -17,6 +17,7 @@ from nbcc.model import Protocol, Query
 from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
 from nbcc.simulator.lockstep.findings import HUDI_RS, Finding, load, names
 from nbcc.simulator.lockstep.replay import play
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.observables import final_queries
 from tests.builders.tables import batch, make_table, state, table_of
@@ -36,6 +37,7 @@ def read(finding: Finding) -> str:
     def ask(history: PlayedHistory) -> None:
         queries = (Query("snapshot"), *final_queries(history.timeline, change_logs=False))
         query = next(each for each in queries if history.described(each) == finding.read)
+        assert isinstance(history.system, EngineSystem)
         with history.system.folder() as folder:
             replies.append(words(history, lambda: HudiRs(folder).rows(query)))
 
@@ -65,7 +67,7 @@ def test_a_rolled_back_writer_that_woke_is_shown_if_it_is_older_than_the_timelin
     table = make_table(tmp_path / "t", buckets=2 if group == "another" else 1)
     stalled, _ = request(table.context, "deltacommit")
     put_inflight(table.context.storage, stalled, "deltacommit")
-    table.context.heartbeats.stop_renewing(stalled)  # type: ignore[attr-defined]
+    table.context.heartbeats.stop_renewing(stalled)
     table.context.storage.delete(f"{FOLDER}/{stalled}")
     assert len(table.rollback()) == 1
     task = WriteTask(table_shape(table.config, table.context.rules), stalled)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from datetime import UTC
 from decimal import Decimal
+from functools import partial
 from hashlib import sha256
 from typing import Any
 
@@ -47,7 +48,7 @@ def types(depth: int = 2) -> st.SearchStrategy[pa.DataType]:
         return plain
     inner = types(depth - 1)
     names = st.lists(st.sampled_from("xyz"), min_size=1, max_size=2, unique=True)
-    structs = names.flatmap(lambda names: st.tuples(*(inner.map(lambda t, n=name: pa.field(n, t)) for name in names)))
+    structs = names.flatmap(lambda names: st.tuples(*(inner.map(partial(pa.field, name)) for name in names)))
     return st.one_of(
         plain,
         inner.map(lambda kind: pa.list_(pa.field("element", kind))),

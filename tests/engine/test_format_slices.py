@@ -27,6 +27,7 @@ from nbcc.engine.timeline import (
     encode_commit,
     load,
 )
+from nbcc.engine.timeline.history import Current, Whole
 from nbcc.engine.timeline.timeline import FOLDER
 from tests.builders.files import HUDI_TABLES, Writer, hudi_table, own_table, t
 from tests.builders.tables import context_of
@@ -55,7 +56,7 @@ def shape(slices: Sequence[FileSlice]) -> list[tuple[Any, ...]]:
     ]
 
 
-LATE = [log(1, 2), base(4, 8), log(3, 5), log(6, 7), log(9, 10)]
+LATE: list[BaseFile | LogFile] = [log(1, 2), base(4, 8), log(3, 5), log(6, 7), log(9, 10)]
 
 
 def test_a_log_is_sliced_by_when_it_completed() -> None:
@@ -70,13 +71,13 @@ def test_the_old_slicing_puts_a_late_log_where_no_reader_of_the_base_looks() -> 
 
 
 def test_the_oldest_slicing_goes_by_the_base_instant_in_the_name() -> None:
-    files = [base(2, 3), log(5, 8, named=2), base(6, 9), log(7, 10, named=6)]
+    files: list[BaseFile | LogFile] = [base(2, 3), log(5, 8, named=2), base(6, 9), log(7, 10, named=6)]
     assert shape(build_slices(files, {}, Rules(slicing="base_instant"))) == [
         (2, "base2", ["log5.1"]), (6, "base6", ["log7.1"])]  # fmt: skip
 
 
 def test_a_pending_plan_is_a_barrier_and_its_slice_is_read_with_the_one_before() -> None:
-    files = [base(2, 3), log(4, 5), log(6, 9), log(10, 11)]
+    files: list[BaseFile | LogFile] = [base(2, 3), log(4, 5), log(6, 9), log(10, 11)]
     slices = build_slices(files, {GROUP: [t(8)]}, NBCC)
     assert shape(slices) == [(2, "base2", ["log4.1"]), (8, None, ["log6.1", "log10.1"])]
     assert shape(to_read(slices, NBCC)) == [(2, "base2", ["log4.1", "log6.1", "log10.1"])]
@@ -149,7 +150,10 @@ def slices_at(writer: Writer, as_of: int | None = None, rules: Rules = NBCC) -> 
     """(barrier, base's second, seconds of the logs) of the slices of a table."""
     timeline, commits = settled(context_of(writer.storage)), Commits(writer.storage)
     slices = load_slices(writer.storage, timeline, commits, rules, None if as_of is None else t(as_of))
-    second = lambda instant: instant and int(instant[12:14])  # noqa: E731
+
+    def second(instant: str | None) -> int | str | None:
+        return instant and int(instant[12:14])
+
     return [
         (second(s.barrier), s.base and second(s.base.requested), [second(f.requested) for f in s.logs]) for s in slices
     ]
@@ -192,7 +196,7 @@ def test_a_file_that_no_instant_lists_does_not_exist(tmp_path: Path) -> None:
 
 def test_windows_hold_the_writes_that_completed_in_them(tmp_path: Path) -> None:
     writer = history(tmp_path)
-    timeline, commits = load(writer.storage), Commits(writer.storage)
+    timeline, commits = Whole(Current(load(writer.storage))), Commits(writer.storage)
 
     def seconds(after: int, until: int, rules: Rules = NBCC) -> list[int]:
         found = window_files(timeline, commits, rules, t(after), t(until))
@@ -226,7 +230,7 @@ def test_an_archived_write_counts_and_a_failed_one_older_than_the_timeline_does_
 
     writer = own_table(tmp_path)
     entries = [Entry(f".f_{t(n)}.log.1_0-0-0", 1) for n in (1, 2, 10)]
-    timeline = Timeline.of([Instant(t(10), "deltacommit", "completed", t(11))])
+    timeline = Current(Timeline.of([Instant(t(10), "deltacommit", "completed", t(11))]))
     commit = encode_commit(CommitMetadata((), "UPSERT"))
     writer.storage.put(f"{FOLDER}/{t(10)}_{t(11)}.deltacommit", commit)
     commits = Commits(writer.storage)

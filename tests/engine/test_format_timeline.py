@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nbcc.engine.errors import Conflict, NotATable, Unsupported
 from nbcc.engine.reads.travel import settled
 from nbcc.engine.rules import Rules
-from nbcc.engine.storage import Entry, ObjectStorage, open_storage
+from nbcc.engine.storage import Entry, ObjectStorage, Storage, open_storage
 from nbcc.engine.timeline import (
     Archive,
     CommitMetadata,
@@ -139,15 +139,15 @@ class Interleaved(ObjectStorage):
         self.happenings = happenings
         self.listings = 0
 
-    def list(self, prefix: str) -> list[Entry]:
-        found = super().list(prefix)
+    def list(self, prefix: str, after: str = "") -> list[Entry]:
+        found = super().list(prefix, after)
         self.listings += 1
         if self.happenings:
             self.happenings.pop(0)()
         return found
 
 
-def publish(storage: ObjectStorage, requested: int, completed: int) -> None:
+def publish(storage: Storage, requested: int, completed: int) -> None:
     commit = encode_commit(CommitMetadata((), "UPSERT"))
     put_completed(storage, t(requested), t(completed), "deltacommit", commit)
 
@@ -159,9 +159,9 @@ def test_a_settled_timeline_has_all_that_completed_by_its_last_completion(tmp_pa
     publish(behind, 2, 6)
 
     class MissesOne(Interleaved):
-        def list(self, prefix: str) -> list[Entry]:
+        def list(self, prefix: str, after: str = "") -> list[Entry]:
             first = not self.listings
-            return [entry for entry in super().list(prefix) if not (first and t(5) in entry.path)]
+            return [entry for entry in super().list(prefix, after) if not (first and t(5) in entry.path)]
 
     twice = MissesOne(behind.url, [lambda: publish(behind, 3, 7)])
     shown = settled(context_of(twice))

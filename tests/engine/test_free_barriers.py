@@ -15,6 +15,7 @@ from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.definition.load import load_properties
 from nbcc.engine.errors import Conflict
 from nbcc.engine.table import Table
+from nbcc.engine.timeline import encode_plan
 from nbcc.engine.writes.unlocked_request import request_without_lock
 from tests.builders.heartbeats import Died, dies
 from tests.builders.meanwhile import before_next
@@ -54,13 +55,13 @@ def test_an_overwrite_waits_for_no_other_plan(table: Table, monkeypatch: pytest.
     from nbcc.engine.services import replacing
 
     table.upsert(rows("a"))
-    encode, planned = replacing.encode_plan, list[object]()
+    planned = list[object]()
 
     def meanwhile(plan: Any) -> bytes:
         if not planned:
             planned.append(table.schedule_compaction())
             table.run_compaction()
-        return encode(plan)
+        return encode_plan(plan)
 
     monkeypatch.setattr(replacing, "encode_plan", meanwhile)
     table.insert_overwrite(rows("new"))

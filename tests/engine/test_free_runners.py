@@ -14,6 +14,7 @@ from nbcc.engine.table import Table
 from nbcc.engine.timeline import Instant
 from nbcc.engine.timeline.announcements import announced_instants
 from nbcc.engine.writes import announced
+from nbcc.engine.writes.attempts import files_of_other_attempts, forget_markers
 from nbcc.engine.writes.commits import write_commit
 from nbcc.engine.writes.data_write import publish
 from nbcc.engine.writes.idempotency import Repeated
@@ -73,7 +74,6 @@ def test_a_slow_runner_does_not_delete_the_committed_files_of_a_faster_one(
     """
     table.upsert(rows("a"))
     plan, slow = table.schedule_compaction(), through(table, Hooked(table.context.storage))
-    others, forget = announced.files_of_other_attempts, announced.forget_markers
     has_written, is_committed, found = Event(), Event(), list[Instant | None]()
     runs = Thread(target=lambda: found.append(slow.run_compaction(plan)))
 
@@ -81,8 +81,8 @@ def test_a_slow_runner_does_not_delete_the_committed_files_of_a_faster_one(
         if context.storage is slow.context.storage:
             has_written.set()
             is_committed.wait(20)
-            return others(context, *given)
-        seen = others(context, *given)
+            return files_of_other_attempts(context, *given)
+        seen = files_of_other_attempts(context, *given)
         runs.start()
         has_written.wait(20)
         return seen
@@ -91,7 +91,7 @@ def test_a_slow_runner_does_not_delete_the_committed_files_of_a_faster_one(
         is_committed.set()
         if context.storage is not slow.context.storage:
             runs.join(20)
-        forget(context, requested)
+        forget_markers(context, requested)
 
     monkeypatch.setattr(announced, "files_of_other_attempts", lists)
     monkeypatch.setattr(announced, "forget_markers", forgets)
@@ -120,7 +120,11 @@ def test_all_tasks_of_a_run_elect_one_instant(table: Table) -> None:
     for at in range(1, 60):
         hooked, others = Hooked(table.context.storage, at, calls=["begins"]), list[str]()
         run = f"run {at}"
-        hooked.hook = lambda run=run, others=others: others.extend((request(table, run), request(table, "another")))
+
+        def ask(run: str = run, others: list[str] = others) -> None:
+            others.extend((request(table, run), request(table, "another")))
+
+        hooked.hook = ask
         mine = request(through(table, hooked), run)
         if len(hooked.calls) <= at:
             break

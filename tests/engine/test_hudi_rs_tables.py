@@ -29,6 +29,7 @@ from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
 from nbcc.simulator.lockstep.crosscheck.readers import AS_HUDI_RS
 from nbcc.simulator.lockstep.crosscheck.report import Tally
 from nbcc.simulator.lockstep.systems.registry import factory
+from tests.builders.state_checkpoints import COPIES
 from tests.builders.tables import make_table, table_of
 
 pytest.importorskip("hudi")
@@ -115,7 +116,7 @@ def random_table(folder: Path, seed: int) -> RandomTable:
     table = make_table(
         folder / f"{seed}", schema=schema, buckets=chance.choice((1, 2)), options=options,
         merge_mode=chance.choice(("EVENT_TIME_ORDERING", "EVENT_TIME_ORDERING", "COMMIT_TIME_ORDERING")),
-        **({"table_type": "COPY_ON_WRITE", "concurrency_mode": None} if kind == "copy on write" else {}),
+        **(COPIES if kind == "copy on write" else {}),
     )  # fmt: skip
     found = RandomTable(table, chance, ordering, chance.sample(PARTITIONS, 3))
     steps = {

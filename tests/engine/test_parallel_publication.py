@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,11 +11,12 @@ from nbcc.engine.config.options import DECISION, PUBLICATION
 from nbcc.engine.definition.load import PROPERTIES
 from nbcc.engine.errors import BadInput, Conflict, NotATable, Unsupported
 from nbcc.engine.table import Table
-from nbcc.engine.timeline.announcements import Announced, Announcement, put_announcement
+from nbcc.engine.timeline.announcements import Announced, Announcement, announced_instants, put_announcement
 from nbcc.engine.timeline.decisions import last_entry
 from nbcc.engine.timeline.timeline import FOLDER
 from nbcc.engine.writes import deciding
 from nbcc.engine.writes.commits import write_commit
+from nbcc.engine.writes.decision_log import learn_tail
 from nbcc.engine.writes.unlocked_request import request_without_lock
 from nbcc.simulator.audit.validate import validate
 
@@ -102,19 +104,19 @@ def test_a_writer_returns_only_when_no_earlier_instant_is_missing(
     table.upsert(rows("before"))
     other = opened(table)
     requested, _ = request_without_lock(other.context, "deltacommit")
-    learn, announce, missing = deciding.learn_tail, deciding.announced_instants, list[str]()
+    missing = list[str]()
 
-    def decided_by_another(*arguments: object) -> object:
+    def decided_by_another(*arguments: Any) -> object:
         """After the listing of the announcements, and before that of the timeline, another writer announces, decides
         both, and dies after it has published the later one.
         """
-        names = announce(*arguments)  # type: ignore[arg-type]
+        names = announced_instants(*arguments)
         if not missing:
             commit = write_commit(other.config, "", "UPSERT", (), {})
             put_announcement(other.context.storage, Announcement(Announced(requested, "deltacommit"), commit))
             with monkeypatch.context() as patched:
-                patched.setattr(deciding, "announced_instants", announce)
-                patched.setattr(deciding, "learn_tail", learn)
+                patched.setattr(deciding, "announced_instants", announced_instants)
+                patched.setattr(deciding, "learn_tail", learn_tail)
                 entry = deciding.own_entry(other.context)
             assert len(entry.items) == 2
             missing.append(f"{FOLDER}/{entry.items[0].instant.file_name}")

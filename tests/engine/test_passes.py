@@ -15,6 +15,7 @@ from nbcc.engine.data import passes, ranged_file, spill
 from nbcc.engine.data.fetch import decoding
 from nbcc.engine.data.layers import Layer
 from nbcc.engine.data.memory import COPIES
+from nbcc.engine.data.spill import joined
 from nbcc.engine.errors import BadInput, LimitExceeded
 from nbcc.engine.limits import Limits, set_limits
 from nbcc.engine.storage import open_storage
@@ -54,13 +55,12 @@ def small_row_groups(monkeypatch: pytest.MonkeyPatch) -> None:
 def merges(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The bytes of the rows of each merge under a limit."""
     sizes: list[int] = []
-    inner = passes.joined
 
-    def joined(layers: Any) -> Any:
+    def counted(layers: Any) -> Any:
         sizes.append(sum(layer.rows.nbytes + layer.deletes.nbytes for layer in layers))
-        return inner(layers)
+        return joined(layers)
 
-    monkeypatch.setattr(passes, "joined", joined)
+    monkeypatch.setattr(passes, "joined", counted)
     return sizes
 
 

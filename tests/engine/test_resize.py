@@ -17,6 +17,7 @@ from nbcc.engine.config.properties import encode_properties
 from nbcc.engine.config.table_config import RESIZED
 from nbcc.engine.definition.load import PROPERTIES, load_properties, open_table
 from nbcc.engine.errors import BadInput, Conflict, Unsupported
+from nbcc.engine.lock import InProcessLock
 from nbcc.engine.writes.mapping import pending_resize
 from nbcc.simulator.audit.validate import validate
 from nbcc.simulator.cli.main import nbcc
@@ -77,6 +78,7 @@ def test_a_resize_completes_although_a_write_completes_in_every_round(tmp_path: 
         def _reached(self, verb: str, path: str) -> None:
             super()._reached(verb, path)
             lock = table.context.lock
+            assert isinstance(lock, InProcessLock)
             if verb == "put" and "-0001-" in path and path.startswith("part=") and lock.try_acquire():
                 lock.release()
                 written[0] += 1
@@ -167,7 +169,9 @@ def test_a_resize_is_cancelled_and_another_follows(tmp_path: Path) -> None:
     assert table.compact() is None, "no compaction is planned while a resize is pending"
     with pytest.raises(Conflict, match="is pending, which copies the rows"):
         table.insert_overwrite(rows("k1"))
-    assert table.cancel_resize().requested == planned.requested
+    cancelled = table.cancel_resize()
+    assert cancelled is not None
+    assert cancelled.requested == planned.requested
     assert table.cancel_resize() is None
     table.upsert(rows("k1"))
     table.resize(8)

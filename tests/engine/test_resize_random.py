@@ -24,7 +24,7 @@ Rows = dict[tuple[str, str], tuple[int, str | None]]
 MOMENTS = (".inflight", ".parquet", ".log.")
 """Others act before the first put of a path that contains one of these."""
 
-KINDS = {
+KINDS: dict[str, dict[str, Any]] = {
     "event time": {},
     "commit time": {"merge_mode": "COMMIT_TIME_ORDERING", "ordering_fields": None},
     "optimistic": {"concurrency_mode": OPTIMISTIC},
@@ -192,7 +192,7 @@ def _run(table: Table, name: str, chance: random.Random) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_row_is_lost_or_shown_twice(kind: str, seed: int, tmp_path: Path) -> None:
     chance = random.Random(f"{kind} {seed}")
-    program = Program(make_table(tmp_path / "t", **{"buckets": chance.randint(1, 4), **KINDS[kind]}), chance)
+    program = Program(make_table(tmp_path / "t", **{"buckets": chance.randint(1, 4)} | KINDS[kind]), chance)
     try:
         for _ in range(15):
             program.step(program.table, 0)

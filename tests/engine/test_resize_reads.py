@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class History:
         self.done: list[Instant] = []
         self.keys: list[str] = []
 
-    def play(self, look: Callable[[], None]) -> None:
+    def play(self, look: Callable[[], object]) -> None:
         self._write("old", 1, *FIRST)
         look()
         spanning = during(self.table, ".log.", lambda: self._resized(look))
@@ -41,11 +42,13 @@ class History:
         look()
         self._write("after", 4, "k3", "k1")
         look()
-        for again in (self.table.compact, lambda: self.table.resize(1), lambda: self.table.resize(4)):
-            self.done.append(again())  # type: ignore[no-untyped-call]
+        for again in (self.table.compact, partial(self.table.resize, 1), partial(self.table.resize, 4)):
+            instant = again()
+            assert instant is not None
+            self.done.append(instant)
             look()
 
-    def _resized(self, look: Callable[[], None]) -> None:
+    def _resized(self, look: Callable[[], object]) -> None:
         def late() -> None:
             look()
             self._write("late", 2, "k1", *LATE)

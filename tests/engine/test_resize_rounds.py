@@ -10,6 +10,7 @@ import pytest
 from nbcc import Table
 from nbcc.engine.actions.run_resize import ROUNDS
 from nbcc.engine.errors import Conflict
+from nbcc.engine.lock import InProcessLock
 from nbcc.simulator.audit.validate import validate
 from tests.builders.tables import SCHEMA, make_table, state, table_of, with_value
 
@@ -34,6 +35,7 @@ def test_a_resize_takes_no_lock_to_copy_while_its_rounds_shrink(tmp_path: Path) 
         def _reached(self, verb: str, path: str) -> None:
             super()._reached(verb, path)
             lock = table.context.lock
+            assert isinstance(lock, InProcessLock)
             if verb == "put" and "00000000-0001-" in path and path.startswith("part="):
                 if not lock.try_acquire():
                     under_lock.append(path)

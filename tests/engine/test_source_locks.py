@@ -22,7 +22,7 @@ TASKS = [table_of(SCHEMA, ("a", "p", 2, "x"), ("b", "q", 2, "y")), table_of(SCHE
 ROWS = [("a", "p", 2, "x"), ("b", "q", 2, "y"), ("c", "p", 2, "z")]
 
 
-def made(path: Any, storage_options: dict[str, Any] | None = None, **options: str) -> Table:
+def made(path: Any, storage_options: dict[str, Any] | None = None, /, **options: str) -> Table:
     return Table.create(
         None, path, SCHEMA, record_key="id", ordering_fields="ts", partition_by="part", buckets=2,
         options={SKEW: "1", **options}, storage_options=storage_options,

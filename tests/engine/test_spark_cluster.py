@@ -30,8 +30,10 @@ def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 
 
 def run(there: Cluster, master: str, *scenarios: str) -> None:
-    given = {"capture_output": True, "text": True, "timeout": SECONDS, "env": there.environment, "cwd": there.driver}
-    ran = subprocess.run([sys.executable, PROGRAM, master, there.driver, *scenarios], check=False, **given)
+    command: list[str | Path] = [sys.executable, PROGRAM, master, there.driver, *scenarios]
+    ran = subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=SECONDS, env=there.environment, cwd=there.driver
+    )
     assert ran.returncode == 0, ran.stderr[-4000:]
     assert ran.stdout.splitlines() == [f"{name} has run" for name in scenarios]
 

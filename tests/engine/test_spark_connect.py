@@ -21,9 +21,11 @@ def played(folder: Path, *scenarios: str, **environment: str) -> None:
     """Play scenarios on a server whose workers run a Python of their own, without packages."""
     python = folder / "python"
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(python)], check=True)
-    given = {"env": {**without_spark(), "PYSPARK_PYTHON": str(python / "bin/python"), **environment}, "cwd": folder}
-    command = [sys.executable, SCRIPT, ROOT, *scenarios]
-    ran = subprocess.run(command, check=False, capture_output=True, text=True, timeout=SECONDS, **given)
+    ours = {**without_spark(), "PYSPARK_PYTHON": str(python / "bin/python"), **environment}
+    command: list[str | Path] = [sys.executable, SCRIPT, ROOT, *scenarios]
+    ran = subprocess.run(
+        command, check=False, capture_output=True, text=True, timeout=SECONDS, env=ours, cwd=folder
+    )
     assert ran.returncode == 0, ran.stderr[-3000:]
     assert [line for line in ran.stdout.splitlines() if " has run" in line] == [f"{each} has run" for each in scenarios]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
@@ -37,7 +38,7 @@ def storage(bucket: Bucket) -> ObjectStorage:
     return opened
 
 
-def made(bucket: Bucket, buckets: int = 4, **options: str) -> Table:
+def made(bucket: Bucket, buckets: int = 4, /, **options: str) -> Table:
     return Table.create(
         None, URL, SCHEMA, record_key="id", ordering_fields="ts", options={SKEW: "1", **options}, buckets=buckets,
         storage_options=bucket.options,
@@ -102,7 +103,7 @@ def test_a_request_under_a_lease_ends_before_the_lease(storage: ObjectStorage, b
     bucket.stall_seconds = 3.0
     for left, limit in ((1.9, 1.0), (0.8, 0.5)):
         bucket.faults[:] = [Fault("stall", "", method, times=1_000) for method in ("PUT", "GET")]
-        with under_lease(lambda left=left: left):
+        with under_lease(partial(float, left)):
             began = time.monotonic()
             with pytest.raises(StorageError):
                 storage.conditional_object("x").read()
@@ -201,7 +202,7 @@ def sequence(table: Table, bucket: Bucket, decision: str, refused: int = 0) -> i
 @pytest.mark.parametrize(("decision", "most"), [("lock", 12), ("log", 17)])
 def test_a_commit_sends_few_requests_in_a_history_of_any_length(decision: str, most: int, bucket: Bucket) -> None:
     archive = {"hoodie.archive.automatic": "true", "hoodie.keep.min.commits": "4", "hoodie.keep.max.commits": "6"}
-    table = made(bucket, buckets=2, **{"nbcc.decision": decision}, **archive)
+    table = made(bucket, 2, **{"nbcc.decision": decision}, **archive)
     counts = []
     for number in range(25):
         if number % 3 == 0:
@@ -254,7 +255,7 @@ def test_a_frozen_writer_neither_takes_a_deleted_number_nor_undoes_what_it_decid
     paused: str, bucket: Bucket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The machine is frozen, its clock included, and its lease is lost: no reading of its clock shows the pause."""
-    table = made(bucket, buckets=1, **{"nbcc.decision": "log"})
+    table = made(bucket, 1, **{"nbcc.decision": "log"})
     table.upsert(rows("a"))
     frozen = Table.open(None, URL, bucket.options)
     frozen = Table(replace(frozen.context, lock=InProcessLock("lost", 1.0)), frozen.config)

@@ -121,8 +121,10 @@ def test_groups_without_pending_plan_can_be_planned(tmp_path: Path) -> None:
     assert len(groups[0]) == 1
     assert len(groups[1]) == 3
     assert not groups[0] & groups[1]
-    assert table.run_compaction(second).completed
-    assert table.run_compaction(first.requested).completed
+    for plan in (second, first.requested):
+        compacted = table.run_compaction(plan)
+        assert compacted is not None
+        assert compacted.completed
     assert state(table.snapshot()) == {(f"k{n}", 2, "b") for n in range(9)}
 
 
@@ -218,6 +220,8 @@ def test_windows_hold_exactly_what_completed_in_them(table: Table) -> None:
     first = table.upsert(batch(("k1", 1, "a"), ("k2", 1, "b")))
     late = during(table, LOG, lambda: table.upsert(batch(("k3", 1, "fast"))))
     last = late.upsert(batch(("k1", 2, "late")))
+    assert first.completed
+    assert last.completed
     fast = next(i for i in table.timeline() if i.completed and first.completed < i.completed < last.completed)
     gone = table.delete(keys(("k2", 3)))
     table.compact()
@@ -226,7 +230,9 @@ def test_windows_hold_exactly_what_completed_in_them(table: Table) -> None:
     assert window(table.incremental(fast, last)) == {("k1", 2, "late", False)}
     assert window(table.incremental(last)) == {("k2", 3, None, True)}
     assert window(table.incremental(gone)) == set()
-    assert window(table.incremental(table.settled())) == set()
+    settled = table.settled()
+    assert settled is not None
+    assert window(table.incremental(settled)) == set()
 
 
 def test_changes_are_the_difference_of_two_snapshots(table: Table) -> None:

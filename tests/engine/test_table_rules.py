@@ -76,6 +76,7 @@ def served(table: Table) -> Table:
     """A base file by another engine's compaction, and on it two inverted logs that tie on k1."""
     table.upsert(batch(("k1", 1, "a"), ("k2", 1, "b")))
     compacted = table.compact()
+    assert compacted is not None
     commit = load_commit(table.context.storage, compacted)
     extra = {name: value for name, value in commit.extra.items() if not name.startswith("nbcc.")}
     path = f".hoodie/timeline/{compacted.file_name}"

@@ -121,6 +121,7 @@ def test_snapshot_lists_twice_and_then_only_gets(table: Table) -> None:
 
 def test_no_read_of_our_tables_lists_a_directory_of_data(table: Table) -> None:
     instant = table.compact()
+    assert instant is not None
     reader, calls = watched(table)
     reader.snapshot()
     reader.read_optimized()

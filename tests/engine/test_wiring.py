@@ -86,7 +86,7 @@ def test_what_is_put_by_the_store_is_found_by_the_operating_system(tmp_path: Pat
     storage.put(name, b"22")
     assert storage.get(name) == (tmp_path / name).read_bytes() == b"22"
     (entry,) = storage.list("")
-    assert entry == (name, 2, pytest.approx((tmp_path / name).stat().st_mtime))
+    assert tuple(entry) == (name, 2, pytest.approx((tmp_path / name).stat().st_mtime))
     assert storage.list(name.partition("/")[0]) == [entry]
     assert storage.paths("") == [name]
     storage.delete_all([name, "p=1/nowhere", f"{name}/below"])

@@ -85,8 +85,12 @@ def cost_after_a_write(folder: Path, writes: int, monkeypatch: pytest.MonkeyPatc
         parsed.append(name)
         return parse_instant(name)
 
+    def noted(path: str) -> object:
+        parsed.append(path)
+        return data_file(path)
+
     monkeypatch.setattr(changed, "parse_instant", parse)
-    monkeypatch.setattr(changed, "data_file", lambda path: parsed.append(path) or data_file(path))
+    monkeypatch.setattr(changed, "data_file", noted)
     storage.reads = storage.listings = 0
     now = TableListing.of(storage)
     part = unsettled(storage, now.sizes, *ListingChange.between(before, now.lines))

@@ -20,6 +20,8 @@ import pytest
 import tools.detection
 from nbcc.engine.actions import run_clean, run_restore
 from nbcc.engine.audit import gather
+from nbcc.engine.timeline.cleans import encode_clean
+from nbcc.engine.timeline.restores import encode_restore
 from nbcc.model import Model
 from nbcc.simulator import specs
 from nbcc.simulator.audit import incident
@@ -200,7 +202,7 @@ def in_no_time(encode: Callable[..., bytes]) -> Callable[..., bytes]:
 def first_cause(number: str, folder: Path) -> Suspect | None:
     recorded = INCIDENTS[number]
     mutant = mutants.load(recorded["mutant"])
-    cleans, restores = in_no_time(run_clean.encode_clean), in_no_time(run_restore.encode_restore)
+    cleans, restores = in_no_time(encode_clean), in_no_time(encode_restore)
     with (
         mutants.applied(mutant), patch.object(run_clean, "encode_clean", cleans),
         patch.object(run_restore, "encode_restore", restores),

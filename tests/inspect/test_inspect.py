@@ -7,6 +7,7 @@ import json
 import re
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import fastavro
 import pytest
@@ -34,18 +35,20 @@ def hudi_table(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
     folder = tmp_path_factory.mktemp("tables")
     with zipfile.ZipFile(TABLES / f"{request.param}.zip") as archive:
         archive.extractall(folder)
-    return folder / request.param
+    name: str = request.param
+    return folder / name
 
 
 def derived(table: Path) -> set[tuple[str, str, str | None, str | None, tuple[str, ...]]]:
     """(partition, file group, barrier, base file, logs by name) from nothing but names and compaction plans."""
     timeline = [path.name for path in (table / ".hoodie/timeline").iterdir() if path.is_file()]
     finished = [re.match(r"(\d+)_(\d+)\.(?:delta|replace)?commit$", name) for name in timeline]
-    done = dict(found.groups() for found in finished if found)
+    done = {found[1]: found[2] for found in finished if found}
     plans: dict[tuple[str, str], set[str]] = {}
     for name in timeline:
         barrier = name.partition(".")[0]
         if name.endswith(".compaction.requested") and barrier not in done:
+            plan: Any
             [plan] = fastavro.reader(io.BytesIO((table / ".hoodie/timeline" / name).read_bytes()))
             for operation in plan["operations"]:
                 plans.setdefault((operation["partitionPath"], operation["fileId"]), set()).add(barrier)
@@ -59,15 +62,15 @@ def derived(table: Path) -> set[tuple[str, str, str | None, str | None, tuple[st
             bases.setdefault((partition, base[1]), {})[base[2]] = path.name
         if (log := LOG.fullmatch(path.name)) and log[2] in done:
             logs.setdefault((partition, log[1]), []).append((done[log[2]], path.name))
-    found = set()
+    found = set[tuple[str, str, str | None, str | None, tuple[str, ...]]]()
     for group in {*bases, *logs, *plans}:
         barriers = sorted({*bases.get(group, ()), *plans.get(group, ())})
         inside: dict[str | None, list[str]] = {barrier: [] for barrier in barriers}
         for completed, name in logs.get(group, ()):
             at = max((barrier for barrier in barriers if barrier <= completed), default=None)
             inside.setdefault(at, []).append(name)
-        for barrier, names in inside.items():
-            found.add((*group, barrier, bases.get(group, {}).get(barrier or ""), tuple(sorted(names))))
+        for start, names in inside.items():
+            found.add((*group, start, bases.get(group, {}).get(start or ""), tuple(sorted(names))))
     return found
 
 

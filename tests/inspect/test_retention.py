@@ -17,7 +17,8 @@ from nbcc.simulator.audit import validate
 from nbcc.simulator.audit.text import render
 from tests.builders.tables import tick
 
-from .golden import TIMELINE, instant, log
+from .corpus.kind import TIMELINE
+from .golden import instant, log
 
 HISTORY = f"{TIMELINE}/history"
 CLEAN = {
@@ -75,7 +76,7 @@ def archived(storage: Storage, *instants: tuple[int, int]) -> str:
     schema = pa.schema([*kinds, ("metadata", pa.binary()), ("plan", pa.binary()), ("version", pa.int32())])
     content = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(rows, schema), content)
-    name = f"{rows[0]['instantTime']}_{rows[-1]['instantTime']}_0.parquet"
+    name = f"{tick(instants[0][0])}_{tick(instants[-1][0])}_0.parquet"
     storage.put(f"{HISTORY}/{name}", content.getvalue())
     manifest = {"files": [{"fileName": name, "fileLen": len(content.getvalue())}]}
     storage.put(f"{HISTORY}/manifest_1", json.dumps(manifest).encode())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -145,7 +146,7 @@ def test_both_write_one_table(version: str, buckets: int, tmp_path: Path, asked:
             actor = f"w{step}"
             asked("start", actor=actor)
             asked("data", actor=actor, rows=to_peer(source.rows()))
-            begun.append(lambda actor=actor: asked("commit", actor=actor))
+            begun.append(partial(asked, "commit", actor=actor))
             counted["writes of Hudi's into a table of both"] += 1
         else:
             table.compact()

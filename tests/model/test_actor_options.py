@@ -65,11 +65,6 @@ class Traced(Protocol):
     def __getitem__(self, part: type[Any]) -> Any:
         return TracedPart(super().__getitem__(part), vars(self).get("asked", set()))
 
-    def __getattr__(self, name: str) -> Any:  # interim: until every option is read by its part
-        if name in OWN:
-            vars(self).get("asked", set()).add(name)
-        return super().__getattr__(name)
-
 
 @pytest.fixture(scope="module")
 def looked_at() -> dict[str, set[str]]:

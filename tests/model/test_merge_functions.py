@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from nbcc.model import Record, World
@@ -66,7 +68,8 @@ def test_the_row_has_the_newest_write_and_the_greatest_ordering_value() -> None:
     records = {A: Record(5, "w1"), B: Record(1, None, deleted=True), C: Record(2, "w3")}
     row, delete = records_of(MergedRecords((A, C), C, delete=B), records.__getitem__, "all")
     assert row == Record(5, "w1 w3", requested=3)
-    assert delete == Record(1, None, deleted=True, requested=2)._replace(ordering=None)
+    no_ordering: Any = None
+    assert delete == Record(1, None, deleted=True, requested=2)._replace(ordering=no_ordering)
 
 
 def test_pairs_are_printed_in_brackets() -> None:
@@ -75,9 +78,9 @@ def test_pairs_are_printed_in_brackets() -> None:
 
 
 @pytest.mark.parametrize("table", [{"columns": 2}, {"table_type": "COPY_ON_WRITE"}])
-def test_a_function_merges_whole_rows_in_log_files(table: dict[str, object]) -> None:
+def test_a_function_merges_whole_rows_in_log_files(table: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="a user's function merges whole rows of a MERGE_ON_READ table"):
-        World(actors={"writer": 1}, merge_mode="CUSTOM", **table)  # type: ignore[arg-type]  # what a file may say
+        World(actors={"writer": 1}, merge_mode="CUSTOM", **table)
 
 
 A, B, C = (1, 1), (2, 1), (3, 1)

@@ -15,6 +15,7 @@ from nbcc.model.mechanisms.occ.conflicts import Occ
 from nbcc.model.mechanisms.record_index.rules import InsertLimits
 from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
 from nbcc.simulator.lockstep.replay import play, replay
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.trace import Trace, load
 from nbcc.simulator.trace_text import render
@@ -175,8 +176,7 @@ def test_under_the_remedy_the_same_steps_keep_the_promise_or_cannot_happen(name:
     """The remedy is the default protocol, if no other is named."""
     asked = replace(shipped(name), protocol=REMEDIES.get(name, Protocol()), observed=())
     tables = (asked.world[HasMetadataTable].metadata_table, asked.world[EntryLimits].shared_metadata_table)
-    tables = (*tables, asked.world[InsertLimits].new_keys)
-    in_model = any(tables) or "flink_job" in asked.world.actors
+    in_model = any((*tables, asked.world[InsertLimits].new_keys)) or "flink_job" in asked.world.actors
     systems = ("model",) if in_model else ("model", "engine")
     for outcome in replay(asked, systems).outcomes:
         assert outcome.fits == (name not in CANNOT_HAPPEN), outcome.sentence
@@ -193,6 +193,7 @@ def test_hudi_rs_reads_the_row_that_its_run_says() -> None:
     read: list[str] = []
 
     def look(history: PlayedHistory) -> None:
+        assert isinstance(history.system, EngineSystem)
         with history.system.folder() as folder:
             read.extend(history.symbols.rows(hudi_rs.HudiRs(folder).rows(Query("snapshot"))))
 

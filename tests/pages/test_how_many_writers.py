@@ -25,21 +25,24 @@ def test_the_tables_are_those_of_the_figures() -> None:
 
 def compared(seconds: str, one: int, other: int) -> float:
     """Return the price with one interval of compactions divided by that with another one."""
-    price = {minutes: writes + reads for minutes, writes, reads in RECORDED["compaction"][seconds]}
+    price: dict[int, float] = {minutes: writes + reads for minutes, writes, reads in RECORDED["compaction"][seconds]}
     return price[one] / price[other]
 
 
 def skewed(store: str, milliseconds: int) -> float:
-    return next(rate for skew, rate, _ in RECORDED["skew"][store] if skew == milliseconds)
+    rates: dict[int, float] = {skew: rate for skew, rate, _ in RECORDED["skew"][store]}
+    return rates[milliseconds]
 
 
 def within_five_minutes_and_an_hour(seconds: str) -> float:
-    prices = [writes + reads for minutes, writes, reads in RECORDED["compaction"][seconds] if 5 <= minutes <= 60]
+    points = RECORDED["compaction"][seconds]
+    prices: list[float] = [writes + reads for minutes, writes, reads in points if 5 <= minutes <= 60]
     return max(prices) / min(prices)
 
 
 def error(mode: str, writers: int, figure: str) -> float:
-    return next(row[figure]["error"] for row in VALIDATED if (row["mode"], row["writers"]) == (mode, writers))
+    [row] = (row for row in VALIDATED if (row["mode"], row["writers"]) == (mode, writers))
+    return float(row[figure]["error"])
 
 
 SHARED = "shared partitions"

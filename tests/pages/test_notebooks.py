@@ -20,7 +20,9 @@ from nbformat import NotebookNode
 from .conftest import ROOT
 
 FOLDER = ROOT / "notebooks"
-MARKS = {"01_file_slices": pytest.mark.spark, "05_two_pipelines": (pytest.mark.spark, pytest.mark.nightly)}
+MARKS: dict[str, Any] = {
+    "01_file_slices": pytest.mark.spark, "05_two_pipelines": (pytest.mark.spark, pytest.mark.nightly),
+}  # fmt: skip
 NAMES = [
     "00_lost_row", "01_file_slices", "02_why_completion_time", "03_my_table", "04_how_many_writers", "05_two_pipelines",
 ]  # fmt: skip
@@ -36,14 +38,15 @@ HEAVY = ("pyspark", "py4j", "pyarrow", "hypothesis", "nbcc.engine")
 
 
 def read(name: str) -> NotebookNode:
-    return nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    notebook: NotebookNode = nbformat.read(FOLDER / f"{name}.ipynb", as_version=4)
+    return notebook
 
 
 def run(notebook: NotebookNode, folder: Path) -> NotebookNode:
     """Execute in a kernel of its own, whose folder is not the project's."""
     where = {"metadata": {"path": str(folder)}}
     # Streams are put together: on a busy machine a kernel sends what a cell prints in several parts.
-    how = {"timeout": 600, "record_timing": False, "coalesce_streams": True}
+    how: dict[str, Any] = {"timeout": 600, "record_timing": False, "coalesce_streams": True}
     NotebookClient(notebook, kernel_name="python3", resources=where, **how).execute()
     notebook.metadata = NotebookNode(METADATA)
     return notebook

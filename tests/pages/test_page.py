@@ -33,7 +33,8 @@ def position(page: Page) -> str:
 
 
 def slice_of(page: Page, file: str) -> str | None:
-    return page.locator(f'[data-file="{file}"]').evaluate("node => node.closest('.slice').dataset.slice")
+    found: str | None = page.locator(f'[data-file="{file}"]').evaluate("node => node.closest('.slice').dataset.slice")
+    return found
 
 
 def test_opening_view_shows_the_row_the_actor_the_cause_and_the_right_answer(open_page: Open, lost: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
 
 mpl.use("agg")
 
@@ -108,7 +109,7 @@ def words(ax: Axes) -> list[str]:
 
 def colours(ax: Axes) -> set[str]:
     """Of every line and area."""
-    lines = {to_hex(line.get_color()) for line in ax.lines}  # type: ignore[arg-type]
+    lines = {to_hex(line.get_color()) for line in ax.lines}
     return lines | {to_hex(part) for patch in ax.patches for part in (patch.get_facecolor(), patch.get_edgecolor())}
 
 
@@ -295,12 +296,13 @@ def test_verdicts_of_searches_are_drawn_with_the_length_of_their_traces() -> Non
     drawn = words(ax)
     assert {"default", "requested-time-slicing", "SNAP", "INCR"} <= set(drawn)
     assert drawn.count("18") == 2
-    as_json = {"format": 1, "protocols": {name: r.to_json("demo", name)["promises"] for name, r in found.items()}}
+    promises = {name: result.to_json("demo", name)["promises"] for name, result in found.items()}
+    as_json: dict[str, Any] = {"format": 1, "protocols": promises}
     assert words(nbcc.draw_verdicts(as_json)) == drawn
 
 
 def test_verdicts_are_distinguishable_without_colour() -> None:
-    shapes = {word: len(painted(outline_of(path)).vertices) for word, (path, _) in VERDICTS.items()}
+    shapes = {word: len(np.asarray(painted(outline_of(path)).vertices)) for word, (path, _) in VERDICTS.items()}
     assert len({shapes[word] for word in ("VIOLATED", "HOLDS", "UNDETERMINED")}) == 3
     drawn = words(nbcc.draw_verdicts({"a": {"SNAP": "HOLDS", "INCR": "NOT APPLICABLE", "ATOM": "odd"}}))
     assert {"undetermined", "not applicable"} <= set(drawn)
@@ -311,8 +313,8 @@ def test_verdicts_are_distinguishable_without_colour() -> None:
 @pytest.mark.parametrize("path", [path for pair in VERDICTS.values() for path in pair])
 def test_signs_keep_to_their_box(path: str) -> None:
     box = painted(outline_of(path)).get_extents()
-    assert (box.min >= 0).all()
-    assert (box.max <= 20).all()
+    assert min(box.min) >= 0
+    assert max(box.max) <= 20
     assert box.width + box.height > 4
 
 

@@ -74,7 +74,7 @@ def long_trace(steps: int, protocol: Mapping[str, Any] | None = None) -> Trace:
     where = World(actors={"writer": 3, "compactor": 1}, writes_per_writer=steps, compactions=12)
     rules = Protocol.from_mapping(protocol or {"slicing": "requested"})
     model = Model(where, rules)
-    state, taken, dice = model.initial, [], Random(7)
+    state, taken, dice = model.initial, list[Step](), Random(7)
     while len(taken) < steps:
         actor = dice.choice([*model.actors["writer"] * 3, *model.actors["compactor"]])
         for _ in range(min(dice.choice((1, 2, 3, 12)), steps - len(taken))):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from nbcc.model.machine.options import names_of
 from nbcc.model.mechanisms import every
 from nbcc.simulator.lockstep.mechanisms import chosen, rooms
 from tools import names
@@ -41,7 +42,7 @@ def test_a_literal_counts_outside_its_rooms_alone(tmp_path: Path) -> None:
 
 
 def test_a_homonym_is_an_option() -> None:
-    options = {name for each in every().values() if each.options for name in names.names_of(each.options)}
+    options = {name for each in every().values() if each.options for name in names_of(each.options)}
     assert names.HOMONYMS.keys() <= options
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from nbcc.simulator.search.prove.lemmas import LEMMAS
 from nbcc.simulator.search.prove.lemmas.missing import MISSING
 from nbcc.simulator.search.prove.proof import Proof, ProofVerdict
 from nbcc.simulator.search.prove.worlds import MOST, SMALL
@@ -32,7 +33,7 @@ def test_the_count_of_obligations_is_that_of_the_prover(count: int | None) -> No
     pytest.importorskip("z3", reason="NO Z3 HERE: pip install 'nbcc[proof]'; the obligations are NOT COUNTED")
     from nbcc.simulator.search.prove.obligations import obligations
 
-    for lemmas in proofs.LEMMAS[:count]:
+    for lemmas in LEMMAS[:count]:
         system = lemmas.system()
         assert proofs.count(system) == len(list(obligations(system))), lemmas.name
 
@@ -73,7 +74,7 @@ def test_the_page_has_the_accepted_promises_and_sizes() -> None:
     assert f"in {sum(map(len, SMALL.values()))} small worlds" in text
     assert f"at most {MOST} states of each" in text
     assert {row[0]: row[1] for row in rows if row[0] in WIDER} == WIDER
-    assert WIDER.keys() <= {action.name for each in proofs.LEMMAS for action in each.system().actions}
+    assert WIDER.keys() <= {action.name for each in LEMMAS for action in each.system().actions}
     assert f"The invariant of the core has {accepted['lemmas']['core']['clauses']} clauses" in text
     listed = {name for line in text.splitlines() if line.startswith("- `") for name in re.findall("`([a-z_]+)`", line)}
     assert listed >= accepted["lemmas"].keys()
@@ -81,7 +82,7 @@ def test_the_page_has_the_accepted_promises_and_sizes() -> None:
 
 def test_the_page_says_what_the_formulas_leave_out() -> None:
     text = (Path(__file__).parents[2] / "docs" / "proof.md").read_text("utf-8")
-    claims = [claim for lemmas in proofs.LEMMAS for claim in lemmas.system().claims]
+    claims = [claim for lemmas in LEMMAS for claim in lemmas.system().claims]
     left_out = {claim.promise: claim.missing for claim in claims if claim.missing}
     assert left_out
     assert left_out.keys() == MISSING.keys(), "a phrase about a promise that no claim is about"

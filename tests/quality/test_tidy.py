@@ -35,13 +35,16 @@ def prints(text: str) -> Iterator[str]:
             yield f"line {node.lineno} prints; only the command line speaks"
 
 
+def imports(text: str) -> Iterator[ast.Import | ast.ImportFrom]:
+    yield from (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Import | ast.ImportFrom))
+
+
 def outside_standard_library(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
-        names: list[str] = []
+    for node in imports(text):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            names = [node.module or ""]
+        else:
+            names = [] if node.level else [node.module or ""]
         for name in names:
             if name.partition(".")[0] not in sys.stdlib_module_names:
                 yield f"line {node.lineno} imports {name}, which is not of the standard library"
@@ -54,12 +57,10 @@ def absolute_imports_of_ours(text: str) -> Iterator[str]:
 
 
 def imports_of_tests(text: str) -> Iterator[str]:
-    for node in ast.walk(ast.parse(text)):
-        names = []
+    for node in imports(text):
+        names = [alias.name for alias in node.names]
         if isinstance(node, ast.ImportFrom):
-            names = [node.module or "", *(alias.name for alias in node.names)]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
+            names.append(node.module or "")
         if any(name.rpartition(".")[2].startswith("test_") for name in names):
             yield f"line {node.lineno} imports a test; what tests share is in tests/builders"
 

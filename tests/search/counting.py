@@ -50,9 +50,14 @@ def never() -> bool:
 NEVER = Guard("this must never happen", never)
 
 
+def protocol_of(me: str) -> Any:
+    return f"protocol of {me}"
+
+
 def system() -> Composition:
     """Two workers. Each takes the lock, counts, and releases the lock."""
-    composition = Composition("world", "protocol", {"worker": WORKERS}, lambda me: f"protocol of {me}", {})
+    protocol: Any = "protocol"  # no rule of this system reads an option
+    composition = Composition("world", protocol, {"worker": WORKERS}, protocol_of, {})
     composition.add_component("lock", None)
     composition.add_component("count", 1)
     composition.add_component("noted", 0)

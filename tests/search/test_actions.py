@@ -93,7 +93,7 @@ def peeks(guard: BoundGuard, model: Model, states: list[State]) -> bool:
     for state in states:
         values = tuple(model.component(state, name) for name in guard.reads)
         with suppress(IndexError, KeyError, AttributeError, TypeError, StopIteration):  # another condition is false
-            holds = guard.holds(*values)
+            holds = bool(guard.holds(*values))
             if seen.setdefault(values, holds) != holds:
                 return True
     return False

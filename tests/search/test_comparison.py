@@ -64,7 +64,7 @@ def test_a_violation_where_the_matrix_did_not_judge_the_base_is_searched_there(m
     row = {"options": base.differences(), "promises": {"TRAVEL": {"verdict": "HOLDS"}, "PART": {"verdict": "HOLDS"}}}
     monkeypatch.setattr(Comparison, "row", row)
     mine = base.replace(plan_takes="any_log")
-    monkeypatch.setattr(comparison.specs, "protocol_file", _file_of(mine, base))
+    monkeypatch.setattr(specs, "protocol_file", _file_of(mine, base))
     found = compared("mine", "hudi-1.2.0", (FUNCTIONS,), monkeypatch)
     assert [each.world for each in found.of_base] == [FUNCTIONS]
     changes = {each.promise: each for each in found.judged()}

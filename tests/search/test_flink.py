@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,11 +12,12 @@ from nbcc.model.promises import PROMISES, flink
 from nbcc.simulator import specs
 from nbcc.simulator.search import mutants
 from nbcc.simulator.search.explore import explore
+from nbcc.simulator.search.explore.result import PromiseResult
 
 HUDI = specs.protocol("flink-1.2.0").differences()
 MUTANTS = tuple(each for each in mutants.names() if each.startswith("flink-"))
-JOB = {"actors": {"flink_job": 1}, "writes_per_writer": 2}
-CASES = {
+JOB: dict[str, Any] = {"actors": {"flink_job": 1}, "writes_per_writer": 2}
+CASES: dict[str, tuple[str, int, dict[str, Any]]] = {
     "coordinator_state": ("ACK", 13, {**JOB, "commit_failures": 1}),
     "restored_id": ("ONCE", 20, {**JOB, "job_manager_deaths": 1}),
     "recommit_check": ("FIRST", 19, {**JOB, "job_manager_deaths": 1}),
@@ -35,6 +37,7 @@ def test_an_option_alone_breaks_its_promise_and_the_default_does_not(option: str
     name, steps, world = CASES[option]
     usual = {"concurrency": "occ"} if option == "recommit_check" else {}
     broken = searched(world, {**usual, option: HUDI[option]}, name)
+    assert broken.trace is not None
     assert (broken.verdict, len(broken.trace)) == ("VIOLATED", steps)
     assert searched(world, usual, name).verdict == "HOLDS"
 
@@ -55,8 +58,8 @@ def test_metadata_of_an_aborted_checkpoint_is_committed_besides_the_new() -> Non
         assert found.trace is None or len(found.trace) == 29
 
 
-def searched(world: dict[str, object], protocol: dict[str, str], name: str) -> object:
-    model = Model(World(**world), Protocol(**protocol))
+def searched(world: dict[str, Any], protocol: dict[str, str], name: str) -> PromiseResult:
+    model = Model(World(**world), Protocol.from_mapping(protocol))
     return explore(model, [PROMISES[name]], until_all_broken=True).promises[name]
 
 

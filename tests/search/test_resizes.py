@@ -82,7 +82,7 @@ def test_the_other_designs_keep_every_promise(world: str, design: str) -> None:
 def test_a_mutant_breaks_its_promise_in_so_many_steps(name: str) -> None:
     mutant, (promise, steps) = mutants.load(name), STEPS[name]
     with mutants.applied(mutant):
-        model = Model(world_of(mutant.world or "two"), Protocol(**dict(mutant.protocol)))
+        model = Model(world_of(mutant.world or "two"), Protocol.from_mapping(mutant.protocol))
         assert explore(model, [PROMISES[promise]], until_all_broken=True).promises[promise].steps == steps
 
 

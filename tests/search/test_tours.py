@@ -6,6 +6,7 @@ import os
 import random
 import subprocess
 import sys
+from collections.abc import Sequence
 from itertools import combinations, islice, pairwise
 from typing import NamedTuple
 
@@ -34,7 +35,9 @@ def graph_of(seed: int) -> list[Arrow]:
     draw = random.Random(seed)
     size = 2 + draw.randrange(5)
     edges = [Arrow(draw.randrange(after), after, "tree") for after in range(1, size)]
-    edges += [Arrow(*sorted(draw.sample(range(size), 2)), f"{n}") for n in range(draw.randrange(6))]
+    for number in range(draw.randrange(6)):
+        before, after = sorted(draw.sample(range(size), 2))
+        edges.append(Arrow(before, after, f"{number}"))
     return sorted(edges)
 
 
@@ -52,7 +55,7 @@ def apart(edges: list[Arrow]) -> int:
     return 0
 
 
-def is_run(run: list[Arrow] | list[Edge], first: object) -> bool:
+def is_run(run: Sequence[Arrow | Edge], first: object) -> bool:
     return run[0].before == first and all(a.after == b.before for a, b in pairwise(run))
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import fields, replace
 from itertools import chain
 from statistics import median
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
@@ -89,7 +89,8 @@ def test_a_lone_writer_sends_as_many_requests_in_sequence_as_the_engine(
 ) -> None:
     """Until its commit is acknowledged, of a write of two files, as `python -m benchmarks requests` has counted."""
     monkeypatch.setattr(Sampler, "latency", lambda self, requests, depth: depth * ROUND)
-    none = replace(TIMES, **{field.name: 0.0 for field in fields(TIMES) if field.type == "float"})
+    no_time: dict[str, Any] = {field.name: 0.0 for field in fields(TIMES) if field.type == "float"}
+    none = replace(TIMES, **no_time)
     _, measures = run(decision, 1, times=none, data=WRITTEN)
     clean_up = programs("object store")["nbcc write"][3].depth(Touched(2))
     rounds = median(measures.latency) / ROUND - clean_up
