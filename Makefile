@@ -43,7 +43,7 @@ test: lint  ## what CI runs: ruff, mypy, import-linter, pytest
 	@$(BIN)/python -m pytest $(WORKERS) --durations 10
 
 # On a busy machine mypy's workers sometimes do not connect: then one process decides.
-TYPED := --package nbcc --package pyspark_nbcc --package benchmarks --package tools --package examples
+TYPED := --package nbcc --package pyspark_nbcc --package benchmarks --package tools --package examples --package tests
 
 lint: $(READY)  ## the checks that run nothing
 	@$(BIN)/ruff check .
