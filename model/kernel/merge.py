@@ -61,7 +61,6 @@ def merge(one: Ranked | None, other: Ranked | None, event_time: bool) -> Ranked 
     """Return the record that wins the merge. An absent record is None."""
     if one is None or other is None:
         return other if one is None else one
-    # With equal ranks `max` keeps the first one. Ranks of one fold differ, because places do.
     return max(one, other, key=lambda record: rank(record, event_time))
 
 
@@ -130,7 +129,6 @@ def evaluate(fold: Fold, record_of: Callable[[Log], Ranked | None], merger: Merg
     for place, log in enumerate(fold.logs):
         record, name = (evaluate(log, record_of, merger), None) if isinstance(log, Fold) else (record_of(log), log)
         if record is not None:
-            # The place is that in this fold. A nested fold keeps its log, so that `shown` can name it.
             record = Ranked(record.ordering, float(place), record.deleted, record.content, record.log or name)
             winner = merge(winner, record, merger.event_time)
     return winner if winner is None or _is_shown(fold, winner) else None

@@ -34,7 +34,6 @@ def plan(rules: PlanningRules, table: Table, groups: int, barrier: float) -> tup
         base = max(rules.barriers(table, group), default=None)
         inside = writes_by_slice(rules, table, group)[base]
         taken = tuple(write for write in inside if rules.plan_takes(write, barrier))
-        # A group without logs is left out: its plan would rewrite the same rows.
         if logs := rules.merged_logs(table, group, taken, inf):
             parts.append(GroupPlan(group, base, logs))
     return tuple(parts)

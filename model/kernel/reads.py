@@ -52,7 +52,6 @@ class ReadRules(SlicingRules):
         writes: tuple[Write, ...] = ()
         for barrier, members in self.newest_first(table, group, time):
             writes += visible(self, members, time)
-            # Slices newer than the newest visible base file have only logs, which are all merged.
             if barrier in bases:
                 return barrier, writes
         return None, writes
@@ -69,7 +68,6 @@ class ReadRules(SlicingRules):
             return None
         listed = self.instants_with_logs(table, group)
         known = logs_by_time(self, table, group, (log for log in part.logs if log[0] in listed))
-        # A plan may include a log of a write that is still pending. No completed instant lists that log.
         unlisted = sorted(log for log in part.logs if log not in known)
         return slice_fold(self, table, group, part.base, (*known, *unlisted))
 

@@ -40,7 +40,6 @@ class SlicingRules:
     def slices(self, table: Table, group: int) -> BySlice:
         """Return the writes of each slice of a file group."""
         among = self.barriers(table, group)
-        # All slices in ascending order, also empty ones: a read goes through them backwards to its base file.
         members: BySlice = dict.fromkeys((None, *among), ())
         for write in self.sliced_writes(table, group):
             members[barrier_of(self, write, group, among)] += (write,)
@@ -52,7 +51,6 @@ class SlicingRules:
 
     def in_order(self, writes: Iterable[Write], group: int) -> tuple[Write, ...]:
         """Return writes in the order in which their logs merge: by completion time, pending writes last."""
-        # The requested time only orders pending writes, which have no completion time yet.
         return tuple(sorted(writes, key=lambda write: (write.completed or inf, write.requested)))
 
     def log_time(self, table: Table, group: int, log: Log) -> float:

@@ -114,7 +114,6 @@ class Table(NamedTuple):
 
 def table_of(published: Iterable[Any], plans: Plans, pending: Iterable[Write] = ()) -> Table:
     """Return the table that consists of published instants, plans, and the pending writes that readers may observe."""
-    # `published` is in the order of publication, which a mechanism may let differ from that of completion times.
     writes = sorted((entry for entry in published if isinstance(entry, Write)), key=lambda w: w.completed or 0)
     done = {entry.requested: entry.completed for entry in published if completes_plan(entry)}
     return Table((*writes, *sorted(pending)), plans, tuple(done.get(plan.requested) for plan in plans))

@@ -94,7 +94,6 @@ def published_write(world: World, me: str, own: Writer) -> tuple[Writer, Write]:
 
 def give_up(own: Writer) -> Changes:
     """Delete the files of the current write, and then, under the lock, its pending instant."""
-    # The number stays: it counts the writes that were begun, which the world limits.
     return {"own": Writer(number=own.number)}
 
 
@@ -110,7 +109,6 @@ def pending_writes(
     yield from pending_instants
     done = {entry.requested for entry in published if isinstance(entry, Write)}
     for own in every_writer.values():
-        # A published write is not pending any more, although its writer may not have forgotten it yet.
         if own.requested and own.requested not in done:
             yield Instant(own.requested, "deltacommit", own.state, None)
 
