@@ -12,7 +12,7 @@ from tools.markdown import with_tables
 from tools.regenerate import speed, stale
 
 ROW = {
-    "model": "core", "distinct": 176011, "kept": 40516,
+    "model": "core", "rounds": 5, "distinct": 176011, "kept": 40516,
     "seconds": {"nbcc": 2.06, "nbcc_reduced": 1.83, "tlc": 8.63, "tlc_symmetric": 6.73},
     "times_as_fast": 4.2, "times_as_fast_reduced": 4.7, "goal": 4.0, "goal_reduced": 8.0,
 }  # fmt: skip
@@ -37,7 +37,7 @@ def test_a_recorded_run_of_tlc_replaces_the_sentence_that_there_is_none(
     monkeypatch.setattr(speed_page, "RECORDED", tmp_path)
     assert "No run is recorded. `python -m benchmarks tlc --out" in speed_page.page()
     (tmp_path / "tlc.json").write_text(json.dumps({"tlc": [ROW]}), encoding="utf-8")
-    shown = "| core | 176,011 (40,516) | 2.06 | 1.83 | 8.63 | 6.73 | 4.2 of 4 | 4.7 of 8: **missed** |"
+    shown = "| core | 176,011 (40,516) | 5 | 2.06 | 1.83 | 8.63 | 6.73 | 4.2 of 4 | 4.7 of 8: **missed** |"
     assert shown in speed_page.page().splitlines()
 
 
