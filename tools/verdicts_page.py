@@ -67,17 +67,20 @@ def page() -> str:
 
 
 def _proved(quick: Data) -> Iterator[str]:
-    whole, part = [], []
+    """Return which promises are proved under which protocols, without the protocols that have none."""
     in_part = proofs.in_part()
-    for protocol, promises in proofs.accepted()["protocols"].items():
-        names = [promise for promise in quick["protocols"][protocol]["promises"] if promise in promises]
-        some = [name for name in names if name in in_part[protocol]]
-        whole.append(f"under `{protocol}`: {', '.join(name for name in names if name not in some) or 'none'}")
-        part.append(f"under `{protocol}`: {', '.join(some) or 'none'}")
+
+    def under(whole: bool) -> Iterator[str]:
+        for protocol, promises in proofs.accepted()["protocols"].items():
+            names = [promise for promise in quick["protocols"][protocol]["promises"] if promise in promises]
+            if some := [name for name in names if (name not in in_part[protocol]) is whole]:
+                yield f"under `{protocol}`: {', '.join(some)}"
+
     yield from _bullet(
-        f"PROVED for any number of actors {'; '.join(whole)} ([proof](../docs/proof.md), [obligations](proofs.json))."
+        f"PROVED for any number of actors {'; '.join(under(whole=True))} ([proof](../docs/proof.md), "
+        "[obligations](proofs.json), [left out](../docs/proof.md#what-the-formulas-leave-out))."
     )
-    yield from _bullet(f"PROVED IN PART {'; '.join(part)} ([why](../docs/proof.md#what-the-formulas-leave-out)).")
+    yield from _bullet(f"PROVED IN PART {'; '.join(under(whole=False))}.")
 
 
 def _applies(quick: Data) -> Iterator[str]:

@@ -62,6 +62,8 @@ WEAKER = [
     (BY_NAME["log_compaction"], "log_compaction_window", "included", {"INCR"}),
     (BY_NAME["replaces"], "replacing", "file_ids", {"SNAP", "PART"}),
     (BY_NAME["resizes"], "mapping_check", "at_open", set()),
+    (BY_NAME["resizes_rolled_back"], "mapping_check", "at_open", set()),
+    (BY_NAME["resizes_cleaned"], "mapping_check", "at_open", set()),
 ]
 """An option value of the model, and the promises that the clauses then no longer imply.
 
@@ -102,8 +104,9 @@ def test_every_obligation_of_a_mechanism_is_proved(lemmas: Lemmas) -> None:
     assert [result.obligation.name for result in results if result.answer != "PROVED"] == []
 
 
-FIRST_OF_EACH = [next(row for row in WEAKER if row[0] is lemmas) for lemmas in LEMMAS]
-"""By day one option of each file of lemmas."""
+FIRST_OF_EACH = [next(row for row in WEAKER if row[0] is lemmas) for lemmas in LEMMAS
+                 if lemmas.name != "resizes_by_range"]  # fmt: skip
+"""By day one option of each file of lemmas that describes a weaker one."""
 
 
 @pytest.mark.parametrize(
@@ -248,7 +251,7 @@ def test_the_command_proves_a_promise(capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_claim_that_leaves_something_out_is_proved_in_part(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["prove", "--promise", "REC"]) == 3, "neither a failure nor PROVED"
     lines = capsys.readouterr().out.splitlines()
-    assert lines[:2] == ["PROVED IN PART  REC       heartbeats", "  missing: restores"]
+    assert lines[:2] == ["PROVED IN PART  REC       heartbeats, resizes_rolled_back", "  missing: restores"]
 
 
 def test_a_claim_that_was_never_compared_with_its_promise_is_not_proved(monkeypatch: pytest.MonkeyPatch) -> None:

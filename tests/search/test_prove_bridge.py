@@ -98,8 +98,12 @@ def test_limits_do_not_excuse_a_step_that_the_state_of_its_actor_prevents() -> N
     assert any(model.only_limits_stop(state, ["writer_requests_instant"]) for state, _ in reachable(model))
 
 
-MECHANISMS = {"heartbeats": "rollbacker", "cleaning": "cleaner", "archiving": "archiver",
-              "log_compaction": "log_compactor", "replaces": "overwriter", "resizes": "resizer"}  # fmt: skip
+MECHANISMS = {
+    "heartbeats": ("rollbacker",), "cleaning": ("cleaner",), "archiving": ("archiver",),
+    "log_compaction": ("log_compactor",), "replaces": ("overwriter",), "resizes": ("resizer",),
+    "resizes_rolled_back": ("resizer", "rollbacker"), "resizes_cleaned": ("resizer", "cleaner"),
+    "resizes_by_range": ("resizer",),
+}  # fmt: skip
 
 
 ONE_COMPACTOR = ("free_commits",)
@@ -113,7 +117,7 @@ def test_the_small_worlds_have_company(name: str) -> None:
     assert any(world.groups > 1 for world in worlds)
     assert any(world.actors["compactor"] > 1 for world in worlds) or name in ONE_COMPACTOR
     assert any(world.actors.get("reader") and world.actors["compactor"] for world in worlds)
-    if kind := MECHANISMS.get(name):
+    for kind in MECHANISMS.get(name, ()):
         counts = [(world.actors.get(kind, 0), world) for world in worlds]
         assert max(count for count, _ in counts) > 1
         assert any(count and world.actors["compactor"] for count, world in counts)
@@ -228,6 +232,10 @@ OF_MECHANISMS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a writer puts no log again": ("resizes", "writer finds another mapping", {"updates": nothing}),
     "late logs are forgotten": ("resizes", "resizer finds late logs", {"updates": nothing}),
     "a resize has no plan": ("resizes", "resizer schedules resize", {"updates": nothing}),
+    "with resizes no rollback is planned": ("resizes_rolled_back", "rollbacker plans rollback", {
+        "updates": nothing}),
+    "with resizes a clean has no plan": ("resizes_cleaned", "cleaner schedules clean", {"updates": nothing}),
+    "a resize by range has no plan": ("resizes_by_range", "resizer schedules resize", {"updates": nothing}),
     "an entry decides nothing": ("free_commits", "author puts entry", {"updates": nothing}),
     "a failed author has not failed": ("free_commits", "author finds its number taken", {"updates": nothing}),
     "a plan is announced and not decided": ("free_commits", "author publishes plan", {"updates": nothing}),

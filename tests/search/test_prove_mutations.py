@@ -17,6 +17,7 @@ from nbcc.simulator.search.prove.lemmas import (
     optimistic,
     ranks,
     replaces,
+    resize_services,
     resizes,
 )
 from nbcc.simulator.search.prove.lemmas.entries import AUTHOR, LISTS
@@ -33,7 +34,7 @@ from nbcc.simulator.search.prove.lemmas.state import (
     published,
 )
 from nbcc.simulator.search.prove.logic import Term, both, either, implies, no
-from nbcc.simulator.search.prove.system import ProvedSystem
+from nbcc.simulator.search.prove.system import Move, ProvedSystem
 from nbcc.simulator.search.prove.worlds import SMALL
 from tests.search.relations import BY_NAME, LEMMAS_OF, difference, model_mutant
 
@@ -81,6 +82,15 @@ class CleansTheBaseOfTheHorizon(cleaning.CleaningLemmas):
 class ResizesTakeTheNewestSlice(resizes.ResizeLemmas):
     def in_completed_files(self, s: Any, log: Term) -> Term:
         return both(super().in_completed_files(s, log), self.takes(s, log))
+
+
+class RetriesBeforeItIsRefused(resize_services.RolledBackResizes):
+    """A writer whose heartbeat has expired puts its logs again, and is refused later."""
+
+    def writers(self) -> tuple[Move, ...]:
+        own = {each.name: each for each in resizes.ResizeLemmas.completing_writes(self)}
+        return tuple(own[each.name] if each.name == "writer finds another mapping" else each
+                     for each in super().writers())  # fmt: skip
 
 
 class ConflictsInAllGroups(optimistic.Optimistic):
@@ -148,6 +158,16 @@ RELATIONS: dict[str, tuple[str, int, Callable[[], ProvedSystem]]] = {
             WRITE, lambda w: either(s.phase(w) == 0, published(s, w))))),
     "a resize that has found late logs is not cancelled": ("resizes", 4, lambda: guarded(
         "resizes", "resizer cancels resize", lambda s, c: s.copied_to(c) == 0)),
+    "a resize begins without a planned rollback": ("resizes_rolled_back", 0, lambda: guarded(
+        "resizes_rolled_back", "resizer schedules resize", lambda s, c, p, layout: s.every(
+            WRITE, lambda w: no(s.rolled_back(w))))),
+    "a writer looks for a mapping before it is refused": (
+        "resizes_rolled_back", 0, lambda: of(RetriesBeforeItIsRefused, "resizes_rolled_back")),
+    "a clean begins without a pending resize": ("resizes_cleaned", 4, lambda: guarded(
+        "resizes_cleaned", "cleaner schedules clean", lambda s, a, o, w: s.every(
+            PLAN, lambda q: implies(s.resizes(q), s.done(q))))),
+    "writers by range use no planned mapping": ("resizes_by_range", 0, lambda: guarded(
+        "resizes_by_range", "writer starts writing by a planned mapping", lambda s, w, p: False)),
     "readers wait for the archiver": ("archiving", 3, lambda: guarded(
         "archiving", "reader looks into archive", lambda s, *_: s.every(
             WRITE, lambda w: implies(s.archived(w), s.removed(w))))),
@@ -232,6 +252,8 @@ MODELS = {
     "resize-builds-on-pending-base": ("resizes", 2),
     "resize-beside-new-compactions": ("resizes", 2),
     "resize-planned-twice": ("resizes", 3),
+    "resize-input-cleaned": ("resizes_cleaned", 4),
+    "resize-late-logs-left-by-compaction": ("resizes_by_range", 2),
     "batch-written-by-another": ("batches", 0),
     "batch-known-by-its-newest": ("batches", 0),
 }

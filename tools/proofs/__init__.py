@@ -101,7 +101,15 @@ def text() -> str:
         "format": 2, **proved(), "relations": {lemmas.name: same_steps(lemmas) for lemmas in LEMMAS},
         "compared": {lemmas.name: compared(lemmas) for lemmas in LEMMAS},
     }  # fmt: skip
-    return json.dumps(document, indent=1) + "\n"
+    return in_lines(document) + "\n"
+
+
+def in_lines(value: Any, depth: int = 2) -> str:
+    """Return a value as JSON, with a line for each entry of the outer objects, which contain each other."""
+    if depth == 0 or not isinstance(value, dict):
+        return json.dumps(value)
+    entries = (f"{json.dumps(name)}: {in_lines(each, depth - 1)}" for name, each in value.items())
+    return "{\n" + ",\n".join(entries) + "\n}"
 
 
 def accepted() -> dict[str, dict[str, Any]]:

@@ -32,10 +32,12 @@ SILENT: Final = frozenset({
 PAST: Final = {
     "work": ("own_plan", "completing", "base_written", "copied_to"),
     "barrier": ("runner", "layout_of"),
+    "phase": ("made_by", "layout_in"),
     "service_work": ("operation_of", "service_completing", "log_written"),
 }
 """The relation of an actor's work -> relations of its operation, which it keeps after the operation has ended. The
-relation of a plan -> relations that a cancelled plan keeps."""
+relation of a plan -> relations that a cancelled plan keeps. The relation of a write -> relations that a write keeps
+which its writer has taken back."""
 
 
 WIDER: Final = {

@@ -25,6 +25,8 @@ from .lemmas.options import CoreOptions
 
 SPLIT: Final = {("w1", 1): (1, 0), ("w1", 2): (0, 1)}
 """The first write puts a log in group 0, the second one in group 1."""
+IN_TURN: Final = {("w1", 1): (1, 0), ("w1", 2): (0, 1), ("w1", 3): (1, 0)}
+"""The writes of a writer put one log each, in group 0, 1 and 0."""
 APART: Final = {("w1", 1): (1, 0), ("w2", 1): (0, 1)}
 """Each writer puts a log in a group of its own."""
 OCC: Final = overrides(Occ(concurrency="occ"))
@@ -41,7 +43,9 @@ COMMIT_TIME: Final = "COMMIT_TIME_ORDERING"
 CRASHES: Final = {"crashes": 1}
 CLEANS: Final = {"cleans": 1, "commits_retained": 1}
 RETAINED: Final = {"instants_retained": 1}
+STALLS: Final = {"stalls": 1, "rollbacks": 1}
 SPLITS: Final = {"buckets": 2, "first_buckets": 1, "resizes": 1}
+MERGES: Final = {**SPLITS, "first_buckets": 2}
 TWICE: Final = {"writes_per_writer": 2, "compactions": 2}
 
 UNMAPPED: Final = frozenset(names_of(InsertOverwrite))
@@ -145,6 +149,15 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, compactor, reader", **CRASHES),
         world("writer, 2 compactor", **CRASHES),
     ),
+    "resizes_by_range": (
+        world("2 writer, resizer", **SPLITS),
+        world("writer, 2 resizer", **SPLITS, **CRASHES),
+        world("writer, compactor, resizer", writes_per_writer=2, **SPLITS),
+        world("writer, 2 resizer", **{**SPLITS, "resizes": 2, "writes_per_writer": 2}),
+        world("writer, resizer, reader", **SPLITS),
+        world("writer, compactor, reader", **CRASHES),
+        world("writer, 2 compactor", **CRASHES),
+    ),
     "decisions": (
         world("2 writer", lock_losses=1),
         world("writer, 2 compactor", lock_losses=1),
@@ -160,6 +173,24 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
     ),
 }  # fmt: skip
 """File of lemmas -> its small worlds."""
+CANCELS: Final = world("writer, resizer", **{**SPLITS, "resizes": 2}, cancelled_resizes=1)
+SMALL.update({
+    "resizes_rolled_back": (
+        world("2 writer, resizer, rollbacker", **SPLITS, **STALLS),
+        world("writer, 2 resizer, 2 rollbacker", **SPLITS, **STALLS, **CRASHES),
+        world("writer, compactor, resizer, rollbacker", writes_per_writer=2, **SPLITS, **STALLS),
+        world("writer, resizer, rollbacker, reader", **SPLITS, **STALLS),
+        CANCELS, SMALL["heartbeats"][1], *SMALL["heartbeats"][5:],
+    ),
+    "resizes_cleaned": (
+        world("writer, compactor, resizer, cleaner", **TWICE, **SPLITS, **CLEANS),
+        world("writer, 2 resizer, 2 cleaner", **TWICE, **SPLITS, **CLEANS, **CRASHES),
+        world("writer, resizer, cleaner, reader", writes_per_writer=2, **SPLITS, **CLEANS),
+        world("2 writer, resizer, cleaner", **SPLITS, **CLEANS),
+        world("writer, compactor, resizer, cleaner", writes_per_writer=3, writes=IN_TURN, **MERGES, **CLEANS),
+        CANCELS, *SMALL["cleaning"][2:4], *SMALL["cleaning"][6:],
+    ),
+})  # fmt: skip
 
 
 def models(name: str, protocol: Protocol | None = None) -> Iterator[Model]:

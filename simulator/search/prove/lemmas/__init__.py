@@ -13,6 +13,7 @@ from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.kernel.writer import WRITER
 from nbcc.model.mechanisms.announcements.cut import CUTTER
 from nbcc.model.mechanisms.announcements.mechanism import KINDS
+from nbcc.model.mechanisms.cleaning.mechanism import CLEANER
 from nbcc.model.mechanisms.restores.mechanism import RESTORER
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 from nbcc.model.mechanisms.savepoints import SAVEPOINTER
@@ -31,7 +32,9 @@ from . import (
     options,
     ranks,
     replaces,
+    resize_services,
     resizes,
+    resizes_by_range,
 )
 
 UNDESCRIBED: Final[Mapping[str, str]] = {
@@ -114,6 +117,14 @@ LEMMAS: Final = (
     Lemmas("replaces", "replacing writes", replaces.ReplaceOptions, replaces.Replaces, ("replaces",), ("replaces",)),
     Lemmas("resizes", "resizes by cut-over", resizes.ResizeOptions, resizes.ResizeLemmas,
            ("resized", "resized_compacted"), ("resized",)),
+    Lemmas("resizes_rolled_back", "resizes, heartbeats, and rollbacks of failed writes",
+           resize_services.RolledBackOptions, resize_services.RolledBackResizes, ("resized_rollback",), ("resized",)),
+    Lemmas("resizes_cleaned", "resizes, and cleaning with a horizon", resize_services.CleanedOptions,
+           resize_services.CleanedResizes, ("resized_cleaned",), ("resized",)),
+    Lemmas("resizes_by_range", "resizes whose readers look for late logs by range", resizes_by_range.ByRangeOptions,
+           resizes_by_range.ResizesByRange, ("resized", "resized_compacted"), ("resized",), "resize-by-range",
+           ("cancelled resizes: the relation of resizes by range has none",
+            *(f"{kind.name}s: the relation of resizes by range has none" for kind in (ROLLBACKER, CLEANER)))),
     Lemmas("decisions", "a decision log, and locks that are lost", decisions.DecidedPlanOptions, decisions.Decisions,
            ("lost_lock",), ("lost_lock",), "decision-log"),
     Lemmas("free_commits", "announced commits, which entries decide together without a lock", free_commits.FreeOptions,
