@@ -177,9 +177,11 @@ CANCELS: Final = world("writer, resizer", **{**SPLITS, "resizes": 2}, cancelled_
 SMALL.update({
     "resizes_rolled_back": (
         world("2 writer, resizer, rollbacker", **SPLITS, **STALLS),
-        world("writer, 2 resizer, 2 rollbacker", **SPLITS, **STALLS, **CRASHES),
+        world("writer, resizer, 2 rollbacker", **SPLITS, **STALLS),
         world("writer, compactor, resizer, rollbacker", writes_per_writer=2, **SPLITS, **STALLS),
         world("writer, resizer, rollbacker, reader", **SPLITS, **STALLS),
+        world("writer, 2 resizer, rollbacker", **SPLITS, **STALLS),
+        world("writer, resizer, rollbacker", **SPLITS, **STALLS, **CRASHES),
         CANCELS, SMALL["heartbeats"][1], *SMALL["heartbeats"][5:],
     ),
     "resizes_cleaned": (
