@@ -14,6 +14,7 @@ from nbcc.model import Protocol, World
 from nbcc.model.mechanisms import parallel_publication
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
+from nbcc.simulator.lockstep.crosscheck.tour import tour
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.users_factory import CannotPlay
 from tests.builders import by_day
@@ -32,6 +33,8 @@ RESTORED = World(actors={"writer": 2, "savepointer": 1, "restorer": 1, "reader":
                  crashes=1, savepoints=1, restores=1)  # fmt: skip
 SERVICES = World(actors={"writer": 2, "compactor": 1, "rollbacker": 1}, buckets=1, writes_per_writer=2,
                  compactions=2, crashes=1, stalls=1, rollbacks=2)  # fmt: skip
+CLEANED = World(actors={"writer": 2, "compactor": 1, "cleaner": 1, "reader": 1}, buckets=1, writes_per_writer=3,
+                compactions=2, cleans=2, commits_retained=1, crashes=1)  # fmt: skip
 LOSING = "nbcc.simulator.lockstep.systems.s3:losing_answers"
 
 
@@ -47,12 +50,22 @@ def agrees(world: World, protocol: Protocol, histories: int, system: str = "engi
 
 @pytest.mark.parametrize(
     ("world", "histories"),
-    [(THREE, 10), (TWICE, 5), (READ, 5), (PLANNED, 10), (ROLLED_BACK, 10), (SERVICES, 15), (RESTORED, 10)],
+    [(THREE, 10), (TWICE, 5), (READ, 5), (PLANNED, 10), (ROLLED_BACK, 10), (SERVICES, 15), (RESTORED, 10),
+     (CLEANED, 15)],
     ids=["with a crash", "two writes", "with a reader", "with a compactor", "with a rollbacker", "with both services",
-         "with a restorer"],
+         "with a restorer", "with a cleaner"],
 )
 def test_engine_and_model_agree_on_commits_without_a_lock(world: World, histories: int) -> None:
     agrees(world, FREE, histories)
+
+
+def test_the_rarest_runs_of_a_tour_with_a_cleaner_agree() -> None:
+    """Random histories seldom clean, because a compaction must end before the last write."""
+    world = specs.world("free_cleaning").replace(compactions=1)
+    options = CheckOptions(factory("engine"), protocol=FREE, world=world, readers=())
+    report = tour(options, share=1.0 if by_day.NIGHTLY else 0.05)
+    assert report.disagreement is None, report.text
+    assert report.edges > 200
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from nbcc.model import Model, World
+from nbcc.model.kernel.table import Plan
 from nbcc.model.machine.transition import record_of
 from nbcc.model.mechanisms.announcements.author import Deciding
+from nbcc.model.mechanisms.cleaning.rules import Clean
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.search.explore import Verdict, explore
@@ -69,6 +71,27 @@ def test_an_entry_decides_one_of_two_plans_and_the_other_compactor_begins_again(
     run.lead("c2", steps=1)
     assert run.model.component(run.state, "c2").step == "idle"
     assert run.lead("c1", before="compactor_starts_plan")
+
+
+def test_an_entry_decides_a_compaction_and_the_cleaner_begins_again() -> None:
+    """The clean and the second compaction are planned from the same entry, at two times that it reserves."""
+    run = Run(Model(specs.world("free_cleaning"), specs.protocol("free-commits")))
+    run.lead("w1", before="writer_finds_decided")
+    run.lead("c1")
+    run.lead("w1")
+    run.lead("clean1", before="cleaner_schedules_clean")
+    run.lead("c1", before="compactor_learns_tail")
+    run.lead("clean1", before="cleaner_learns_tail")
+    *_, plan, clean = sorted(run.model.component(run.state, "announced"), key=lambda each: each.requested)
+    assert isinstance(plan, Plan)
+    assert isinstance(clean, Clean)
+    run.lead("c1", before="compactor_finds_decided")
+    run.lead("clean1", before="cleaner_finds_refused")
+    assert not run.model.component(run.state, "cleans")
+    run.lead("clean1", steps=1)
+    assert run.model.component(run.state, "clean1").step == "idle"
+    assert run.lead("clean1", before="cleaner_starts_clean")
+    assert run.model.component(run.state, "cleans")
 
 
 @pytest.mark.nightly

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from ...kernel.publication import Publish
 from ...machine.composition import Composition
 from ...machine.transition import Args, Changes, Guard, Transition, subsets, transition
+from ...world import World
 from ..restores.rules import Restore
 from .rules import (
     NO_ENTRY,
@@ -25,6 +26,7 @@ from .rules import (
     restores_in,
     undecided,
     unpublished,
+    with_clean_time,
 )
 
 ANNOUNCED, KNOWS_TAIL = "has announced", "knows the tail"
@@ -54,10 +56,11 @@ class Deciding(NamedTuple):
 
 def on_timeline(
     published: tuple[Any, ...], plans: tuple[Any, ...], rollbacks: tuple[Any, ...] = (),
-    restores: tuple[Any, ...] = (), savepoints: tuple[Any, ...] = (),
+    restores: tuple[Any, ...] = (), savepoints: tuple[Any, ...] = (), cleans: tuple[Any, ...] = (),
 ) -> Timeline:  # fmt: skip
     """Define the view of everything that items of entries put on the timeline."""
-    return (*published, *plans, *rollbacks, *restores, *(each for each in savepoints if each.completed is not None))
+    saved = (each for each in savepoints if each.completed is not None)
+    return (*published, *plans, *cleans, *rollbacks, *restores, *saved)
 
 
 def last_known(own_deciding: Deciding, entries: Log) -> DecidedEntry:
@@ -131,18 +134,18 @@ def learn_tail(own_deciding: Deciding, entries: Log) -> Changes:
 
 def publish_next(
     own_deciding: Deciding, entries: Log, timeline: Timeline, published: tuple[Any, ...], plans: tuple[Any, ...],
-    rollbacks: tuple[Any, ...] = (),
+    rollbacks: tuple[Any, ...] = (), cleans: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
     """Put the earliest item of the last known entry that the timeline lacks."""
     item = unpublished(last_known(own_deciding, entries), timeline)[0]
-    values = {"published": published, "plans": plans, "rollbacks": rollbacks}
+    values = {"published": published, "plans": plans, "rollbacks": rollbacks, "cleans": cleans}
     component = PLANS.get(type(item), "published")
     return {component: (*values[component], item)}
 
 
 def publishes_item(composition: Composition, kind: str, me: str) -> Transition:
     """Return the transition by which an actor publishes the next item of the last entry that it knows."""
-    puts = tuple(name for name in ("published", "plans", "rollbacks") if name in composition.components)
+    puts = tuple(name for name in ("published", "plans", "rollbacks", "cleans") if name in composition.components)
     return transition(f"{kind}_publishes_item", me, at=KNOWS_TAIL, guards=(SOME_UNPUBLISHED,), effect=publish_next,
                       changes=puts)  # fmt: skip
 
@@ -184,9 +187,9 @@ def fail(own: Any, own_deciding: Deciding) -> Changes:
     return {"own": own._replace(step=ANNOUNCED), "own_deciding": deciding}
 
 
-def create_entry(own: Any, own_deciding: Deciding, entries: Log) -> Changes:
+def create_entry(own: Any, own_deciding: Deciding, entries: Log, world: World) -> Changes:
     """Create the next entry, which decides every announcement that the actor has listed."""
-    entry = next_entry(last_known(own_deciding, entries), own_deciding.listed)
+    entry = next_entry(with_clean_time(last_known(own_deciding, entries), world), own_deciding.listed)
     deciding = own_deciding._replace(tail=own_deciding.tail + 1, listed=frozenset())
     return {"own": own._replace(step=KNOWS_TAIL), "own_deciding": deciding, "entries": (*entries, entry)}
 

@@ -21,6 +21,7 @@ from ...machine.composition import Composition
 from ...machine.mechanism import Kind
 from ...machine.options import Limits, limit
 from ...machine.transition import Action, Branch, Changes, Guard, Transition, go_to, limit_left, transition
+from ...world import World
 from ..rollback.rollbacker import ROLLBACKER
 from .author import (
     ALL_PUBLISHED,
@@ -39,7 +40,7 @@ from .author import (
     publishes_item,
     start_listing,
 )
-from .rules import DecidedEntry, next_entry
+from .rules import DecidedEntry, next_entry, with_clean_time
 
 CREATED, CUTTING, SUMMARISED = "has created an entry", "has advanced the boundary", "has created its entry"
 
@@ -106,16 +107,16 @@ def number_is_deleted(own_deciding: Deciding, log_cut: LogCut) -> bool:
     return own_deciding.tail < log_cut.deleted
 
 
-def create_void(own: Any, own_deciding: Deciding, entries: Log) -> Changes:
+def create_void(own: Any, own_deciding: Deciding, entries: Log, world: World) -> Changes:
     """Create an entry under a number that was used before."""
-    void = next_entry(last_known(own_deciding, entries), own_deciding.listed)
+    void = next_entry(with_clean_time(last_known(own_deciding, entries), world), own_deciding.listed)
     deciding = own_deciding._replace(tail=own_deciding.tail + 1, listed=frozenset(), void=void)
     return {"own": own._replace(step=CREATED), "own_deciding": deciding}
 
 
-def create_summary(own: Cutter, own_deciding: Deciding, entries: Log) -> Changes:
+def create_summary(own: Cutter, own_deciding: Deciding, entries: Log, world: World) -> Changes:
     """Create an entry that carries what earlier entries decided to roll back, before those are deleted."""
-    return {**create_entry(own, own_deciding, entries), "own": own._replace(step=CREATED, is_summarised=True)}
+    return {**create_entry(own, own_deciding, entries, world), "own": own._replace(step=CREATED, is_summarised=True)}
 
 
 def is_cut(own_deciding: Deciding, log_cut: LogCut) -> bool:

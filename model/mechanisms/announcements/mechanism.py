@@ -26,6 +26,8 @@ from ...machine.transition import CRASHES, Action, Branch, Guard, Transition, pr
 from ...protocol import Protocol
 from ...variants.completion import Completion
 from ...world import World
+from ..cleaning.mechanism import CLEANER
+from ..cleaning.rules import Cleans
 from ..clocks import Clocks
 from ..crashes import Crashes
 from ..decision_log import TOGETHER, DecisionLog, decides_together
@@ -64,15 +66,16 @@ from .cut import CUTTER, Cuts, cut_actions, cut_log
 from .locked import HOLDS, commit_alone, commits_alone, plan_alone, refuse_writer
 from .optimistic import optimistic_writers
 from .restoring import publication_of_savepoints, savepoints_and_restores
-from .services import even_time, finds_decided, finds_refused, plan_compactions, plan_rollbacks
+from .services import even_time, finds_decided, finds_refused, plan_cleans, plan_compactions, plan_rollbacks
 
 BY_HOLDER = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
 """The kinds of actors whose commits the holder of the lock can decide for them."""
-KINDS = (*BY_HOLDER, RESTORER.name, SAVEPOINTER.name)
+KINDS = (*BY_HOLDER, CLEANER.name, RESTORER.name, SAVEPOINTER.name)
 """The kinds of actors whose commits can be announced."""
 WITH_OPTIMISTS = (WRITER.name, COMPACTOR.name, READER.name)
 NOT_WITH_SAVEPOINTS = (COMPACTOR.name, ROLLBACKER.name, CUTTER.name)
-LIMITS: tuple[type[Limits], ...] = (Crashes, Cuts, Failures, RestoreLimits, SavepointLimits)
+NOT_WITH_CLEANS = (ROLLBACKER.name, RESTORER.name, SAVEPOINTER.name, CUTTER.name)
+LIMITS: tuple[type[Limits], ...] = (Cleans, Crashes, Cuts, Failures, RestoreLimits, SavepointLimits)
 """The limits of worlds in which commits can be announced, in addition to those of the kernel."""
 OPTIONS: tuple[type[Options], ...] = (Clocks, Completion, Fencing, LockWait, PlanCheck, Rollbacks)
 """The options that must have their defaults if commits are announced, because they change how an actor uses the lock.
@@ -105,6 +108,8 @@ def compose(composition: Composition) -> None:
     else:
         for me in composition.actors_of(COMPACTOR):
             plan_compactions(composition, me)
+        for me in composition.actors_of(CLEANER):
+            plan_cleans(composition, me)
         for me in composition.actors_of(ROLLBACKER):
             plan_rollbacks(composition, me)
     authors = (*composition.facts(Publication), *composition.actors_of(CUTTER))
@@ -158,10 +163,11 @@ def decides(composition: Composition, each: Publication) -> None:
 
 
 def may_be_refused(composition: Composition, kind: str) -> bool:
-    """True if an entry may decide against what an actor of a kind announces: a restore, or the plan of another
-    compactor.
+    """True if an entry may decide against what an actor of a kind announces: a restore, or another plan of a compaction
+    or clean.
     """
-    others = {COMPACTOR.name: len(composition.actors_of(COMPACTOR)) > 1, RESTORER.name: False,
+    planners = [*composition.actors_of(COMPACTOR), *composition.actors_of(CLEANER)]
+    others = {COMPACTOR.name: len(planners) > 1, CLEANER.name: len(planners) > 1, RESTORER.name: False,
               SAVEPOINTER.name: False}  # fmt: skip
     return others.get(kind, bool(composition.actors_of(ROLLBACKER) or composition.actors_of(RESTORER)))
 
@@ -183,6 +189,9 @@ def fit(world: World, protocol: Protocol) -> None:
         others += [f"a savepointer and a {kind}" for kind in there if kind in NOT_WITH_SAVEPOINTS]
         others += ["several savepoints"] * (world[SavepointLimits].savepoints > 1)
         others += ["savepoints that are dropped"] * (world[SavepointLimits].savepoints_dropped > 0)
+    if CLEANER.name in there:
+        others += [f"a cleaner and a {kind}" for kind in there if kind in NOT_WITH_CLEANS]
+        others += ["several cleaners"] * (world.actors[CLEANER.name] > 1)
     others += [name for part in world.limits.values() if type(part) not in LIMITS for name in overrides(part)]
     if world.actors.get(COMPACTOR.name, 0) > 1:  # such a world has millions of states
         others += ["crashes of one of several compactors"] * (world[Crashes].crashes > 0)
@@ -226,6 +235,8 @@ def _actions() -> Iterator[Action]:
                          "{actor} finds the opposite decided", continues_call=True)  # fmt: skip
     yield Action("compactor_begins_plan", "lists the decision log, to plan from the entries up to the last one",
                  "{actor} learns the tail of the log, to plan")  # fmt: skip
+    yield Action("cleaner_begins_plan", "lists the decision log, to plan from the entries up to the last one",
+                 "{actor} learns the tail of the log, to plan a clean")  # fmt: skip
     yield Action("rollbacker_begins_plan", "takes the lock, and lists the decision log, to plan after the last entry",
                  "{actor} takes the lock and learns the tail of the log, to plan")  # fmt: skip
     yield Action("rollbacker_finds_nothing_to_plan", "finds that no write is left to roll back",

@@ -5,7 +5,7 @@ The author of an entry, the actor that creates it, decides the announcements of 
 and the times that entries assign are odd, so that no two are equal. Each entry also reserves one time, later than the
 times of its instants and earlier than all times of later entries. A plan that is made from the entries up to this one
 has the reserved time as its requested time. It contains exactly what completed before that time, however late another
-entry decides the plan.
+entry decides the plan. A clean has a second reserved time, so that it never has the time of a compaction.
 
 The author knows the last entry and the names on the timeline, and reads no other entry. The name of a planned rollback
 does not contain the write that it undoes, so that each entry carries the writes that this and earlier entries undid.
@@ -17,14 +17,20 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ...kernel.table import Plan
+from ...world import World
+from ..cleaning.mechanism import CLEANER
+from ..cleaning.rules import Clean
 from ..restores.rules import Restore, is_undone
 from ..rollback.rules import Rollback
 from ..savepoints import Savepoint
 
-PLANS: dict[type, str] = {Plan: "plans", Rollback: "rollbacks", Restore: "restores"}
+PLANS: dict[type, str] = {Plan: "plans", Clean: "cleans", Rollback: "rollbacks", Restore: "restores"}
 """Each type of announced plans, and the component (state variable) of those plans on the timeline."""
 COMPONENTS: dict[type, str] = {**PLANS, Savepoint: "savepoints"}
 """The same for all types that are not completed instants. An entry assigns a completion time to a savepoint."""
+
+EXCLUSIVE = (Plan, Clean)
+"""The types of plans that take the time which an entry reserves. An entry decides at most one of them."""
 
 Name = tuple[int, str]
 """The requested time of an instant or plan, and its action or, for a plan or savepoint, the component of these."""
@@ -32,9 +38,10 @@ Name = tuple[int, str]
 
 class DecidedEntry(NamedTuple):
     """One entry of the decision log. `items` are the decided instants, with their completion times, and the decided
-    plans. `reserved` is the requested time of plans that are made from the entries up to this one. `undone` contains
-    the requested times of the writes that this entry and earlier entries decided to roll back. `planned` is the time
-    reserved by the last entry, up to this one, that decided the plan of a compaction; 0 if there is none.
+    plans. `reserved` is the requested time of compactions that are planned from the entries up to this one; that of a
+    clean is later (`clean_time`). `undone` contains the requested times of the writes that this entry and earlier
+    entries decided to roll back. `planned` is the time reserved by the last entry, up to this one, that decided the
+    plan of a compaction or clean; 0 if there is none.
     """
 
     items: tuple[Any, ...] = ()
@@ -69,6 +76,18 @@ def even_after(time: int) -> int:
     return time + 2 - time % 2
 
 
+def clean_time(reserved: int) -> int:
+    """Return the requested time of a clean that is planned from the entries up to the one that reserves `reserved`."""
+    return odd_after(reserved)
+
+
+def with_clean_time(last: DecidedEntry, world: World) -> DecidedEntry:
+    """Return the last entry for the author of the next one, whose times are later than all times that the last one
+    reserves. An entry reserves a time for a clean only if the world has a cleaner.
+    """
+    return last._replace(reserved=clean_time(last.reserved)) if world.actors.get(CLEANER.name) else last
+
+
 def completion_after(last: int, requested: int) -> int:
     """Return the completion time of the next item of an entry. It is later than `last`, the time before it in the log,
     and later than the requested time of the instant.
@@ -95,10 +114,10 @@ def undecided(announcements: Iterable[Any], last: DecidedEntry, timeline: Iterab
 
 
 def is_stale(announcement: Any, last: DecidedEntry) -> bool:
-    """True if the plan of a compaction was made from an entry before the last one that decided such a plan. The two
-    might compact the same logs.
+    """True if the plan of a compaction or clean was made from an entry before the last one that decided such a plan.
+    The two might compact the same logs, or delete the same files.
     """
-    return isinstance(announcement, Plan) and announcement.requested < last.planned
+    return isinstance(announcement, EXCLUSIVE) and announcement.requested < last.planned
 
 
 def restores_in(there: Iterable[Any]) -> tuple[Restore, ...]:
@@ -122,7 +141,7 @@ def is_undone_announcement(announcement: Any, restores: tuple[Restore, ...]) -> 
 def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry:
     """Return the entry after `last` that decides the given announcements. The first mention of a name counts: a commit
     excludes a rollback of the same write, and a restore excludes the commits of all instants that it undoes. An entry
-    decides the plan of at most one compaction.
+    decides at most one plan of a compaction or clean.
 
     A restore has the time that `last` reserves: what it undoes completed before, and everything else completes after.
     """
@@ -139,13 +158,13 @@ def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry
     # A plan comes first, because an earlier entry has reserved its time.
     ordered = (*restores, *sorted(items, key=lambda each: type(each) not in PLANS))
     reserved = odd_after(time)
-    planned = reserved if any(isinstance(each, Plan) for each in items) else last.planned
+    planned = reserved if any(isinstance(each, EXCLUSIVE) for each in items) else last.planned
     return DecidedEntry(ordered, reserved, undone, planned)
 
 
 def is_second_plan(announcement: Any, items: list[Any]) -> bool:
-    """True for the plan of a compaction if an entry with the given items decides such a plan already."""
-    return isinstance(announcement, Plan) and any(isinstance(each, Plan) for each in items)
+    """True for the plan of a compaction or clean if an entry with the given items decides such a plan already."""
+    return isinstance(announcement, EXCLUSIVE) and any(isinstance(each, EXCLUSIVE) for each in items)
 
 
 def restore_time(announced: Restore, last: DecidedEntry) -> int:

@@ -2,8 +2,8 @@
 
 A compactor learns the tail of the decision log, and plans what completed before the time that the last entry reserved.
 That time is the requested time of the plan, the barrier. Another entry decides the plan, perhaps after further commits:
-they complete after the barrier. A rollbacker announces the rollback of a failed write, and deletes its files only after
-an entry has decided the rollback.
+they complete after the barrier. A cleaner plans in the same way, at a later time that the entry reserves. A rollbacker
+announces the rollback of a failed write, and deletes its files only after an entry has decided the rollback.
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ from ...kernel.writer import WRITER, give_up
 from ...machine.composition import Composition
 from ...machine.plans import PLANNED, PlanRunner
 from ...machine.transition import Branch, Changes, Effect, Transition, become, preset, transition
+from ..cleaning.mechanism import (
+    CLEAN_LEFT,
+    CLEANER,
+    CLEANER_SCHEDULES_CLEAN,
+    FILES_TO_DELETE,
+    NO_CLEAN_PENDING,
+    Cleaner,
+)
+from ..cleaning.mechanism import PLANNED as CLEAN_PLANNED
+from ..cleaning.rules import Clean
 from ..restores.mechanism import RESTORER
 from ..rollback.rollbacker import PLANNED as ROLLBACK_PLANNED
 from ..rollback.rollbacker import ROLLBACKER, Rollbacker
@@ -29,7 +39,7 @@ from ..rollback.rules import Rollback
 from ..savepoints import SAVEPOINTER
 from .author import ALL_PUBLISHED, ANNOUNCED, ANNOUNCES_NOTHING, KNOWS_TAIL, Deciding, Log, announce, forget, learn_tail
 from .restoring import end_savepoint, run_restore
-from .rules import NO_ENTRY, PLANS, even_after
+from .rules import NO_ENTRY, PLANS, clean_time, even_after
 
 
 def even_time() -> TakeTime:
@@ -58,7 +68,7 @@ def finds_decided(each: Publication) -> Effect:
 def finds_refused(each: Publication) -> Effect:
     """Return the effect by which an actor ends once an entry has decided the opposite of what it announced."""
     ends: dict[str, Effect] = {
-        WRITER.name: give_up, COMPACTOR.name: become(PlanRunner()),
+        WRITER.name: give_up, COMPACTOR.name: become(PlanRunner()), CLEANER.name: become(Cleaner()),
     }  # fmt: skip
     return ends.get(each.kind) or become(Rollbacker())
 
@@ -77,15 +87,25 @@ def run_compaction(own: PlanRunner) -> Changes:
     return {"own": own._replace(step=PLANNED, groups=tuple(part.group for part in own.parts), parts=())}
 
 
+def run_clean(own: Cleaner) -> Changes:
+    """Prepare to run the clean, which an entry has decided."""
+    return {"own": own._replace(step=CLEAN_PLANNED, horizon=0)}
+
+
 def run_rollback(own: Rollbacker) -> Changes:
     """Prepare to run the rollback, which an entry has decided."""
     return {"own": own._replace(step=ROLLBACK_PLANNED)}
 
 
 RUNS: dict[str, Effect] = {
-    COMPACTOR.name: run_compaction, ROLLBACKER.name: run_rollback, RESTORER.name: run_restore
+    COMPACTOR.name: run_compaction, CLEANER.name: run_clean, ROLLBACKER.name: run_rollback,
+    RESTORER.name: run_restore,
 }  # fmt: skip
 """Each kind that announces plans, and the effect by which it prepares to run one that is decided."""
+
+
+CAN_PLAN = (ANNOUNCES_NOTHING, ALL_PUBLISHED)
+"""The conditions to make a plan, apart from those that its kind of actor has."""
 
 
 # How a compactor plans.
@@ -101,16 +121,15 @@ def plan_compactions(composition: Composition, me: str) -> None:
 
     def announcing(plans: Transition) -> Transition:
         take_barrier, _ = plans.effects
-        return replace(plans, at=KNOWS_TAIL, to=ANNOUNCED, guards=(*ready, *some),
+        return replace(plans, at=KNOWS_TAIL, to=ANNOUNCED, guards=(*CAN_PLAN, *some),
                        effects=(take_barrier, announce_compaction), changes=("own", "clock", "announced"))  # fmt: skip
 
-    ready = (ANNOUNCES_NOTHING, ALL_PUBLISHED)
     some = (LOG_TO_COMPACT,) if len(composition.actors_of(COMPACTOR)) > 1 else ()
     schedules.replace(announcing)
     composition.add(begins)
     if some:  # another compactor may have planned all that there was
         composition.add(transition("compactor_finds_nothing_to_plan", me, at=KNOWS_TAIL,
-                                   guards=(*ready, ~LOG_TO_COMPACT), effect=become(PlanRunner())))  # fmt: skip
+                                   guards=(*CAN_PLAN, ~LOG_TO_COMPACT), effect=become(PlanRunner())))  # fmt: skip
 
 
 def last_reserved(own_deciding: Deciding, entries: Log) -> int:
@@ -135,6 +154,33 @@ def decided_table(own_deciding: Deciding, entries: Log, published: tuple[Any, ..
 
 def announce_compaction(own: PlanRunner, me: str, announced: frozenset[Any]) -> Changes:
     return announce(Plan(own.plan, me, False, own.parts), announced)
+
+
+# How a cleaner plans.
+
+
+def plan_cleans(composition: Composition, me: str) -> None:
+    """Let a cleaner announce its plan, and plan from the entries up to the last one that it knows."""
+    composition.map_view("request_time", reserved_clean_time, [me])
+    composition.map_view(COMPLETED_TABLE, decided_table, [me])
+
+    def announcing(plans: Transition) -> Transition:
+        take_time, _ = plans.effects
+        return replace(plans, at=KNOWS_TAIL, to=ANNOUNCED, guards=CAN_PLAN,
+                       effects=(take_time, announce_clean), changes=("own", "clock", "announced"))  # fmt: skip
+
+    composition.select(CLEANER_SCHEDULES_CLEAN, actors=[me]).replace(announcing)
+    composition.add(transition("cleaner_begins_plan", me, at="idle", to=KNOWS_TAIL, effect=learn_tail,
+                               guards=(CLEAN_LEFT, NO_CLEAN_PENDING, FILES_TO_DELETE)))  # fmt: skip
+
+
+def reserved_clean_time(own_deciding: Deciding, entries: Log) -> TakeTime:
+    """Redefine the view `request_time` for cleaners: a clean has the time that the last known entry reserves for it."""
+    return partial(_reserved_time, clean_time(last_reserved(own_deciding, entries)))
+
+
+def announce_clean(own: Cleaner, me: str, announced: frozenset[Any]) -> Changes:
+    return announce(Clean(own.clean, own.horizon, me, False, own.groups), announced)
 
 
 # How a rollbacker plans.

@@ -50,6 +50,7 @@ Plans = tuple[Clean, ...]
 CLEANED_TABLE, CLEAN_PLAN = "cleaned_table", "clean_plan"
 """Views: the table from which a clean deletes files, and the clean that would be planned now."""
 
+CLEANER_SCHEDULES_CLEAN = "cleaner_schedules_clean"
 PLANNED, CLEANING = "about to start its clean", "cleaning"
 
 
@@ -93,14 +94,14 @@ def compose(composition: Composition) -> None:
     add_pending_plans(composition, "cleans", "clean", lambda entry: isinstance(entry, CompletedClean))
     for me in composition.actors_of(CLEANER):
         composition.add(
-            transition("cleaner_schedules_clean", me, at="idle", to=PLANNED, effect=take_time,
+            transition(CLEANER_SCHEDULES_CLEAN, me, at="idle", to=PLANNED, effect=take_time,
                        guards=(LOCK_IS_FREE, CLEAN_LEFT, NO_CLEAN_PENDING, FILES_TO_DELETE),
                        changes=("own", "clock"), tags=(PLANS, READS_CLOCK)).extend(put_plan, "cleans"),
             transition("cleaner_deletes_files", me, at=CLEANING, effect=delete_files, arguments=next_group,
                        changes=("own", "deleted")),
         )  # fmt: skip
         runs = Runner("cleaner", me, "cleans", "clean", start, CompletedClean, "cleaner_resumes_clean", "clean")
-        plans_and_runs(composition, "cleaner_schedules_clean", "cleaner_starts_clean", Cleaner(), runs, at=PLANNED)
+        plans_and_runs(composition, CLEANER_SCHEDULES_CLEAN, "cleaner_starts_clean", Cleaner(), runs, at=PLANNED)
         publication(composition, Publication("cleaner", me, "cleaned", partial(published_clean, me), "clean"))
     miss_deleted_files(composition)
 
@@ -218,7 +219,7 @@ MECHANISM = Mechanism(
     check=check,
     service=True,
     actions=(
-        Action("cleaner_schedules_clean", "under the lock: takes a requested time and puts the plan with its horizon",
+        Action(CLEANER_SCHEDULES_CLEAN, "under the lock: takes a requested time and puts the plan with its horizon",
                "{actor} schedules a clean"),
         Action("cleaner_starts_clean", "puts the inflight instant of the clean it scheduled",
                "{actor} starts its clean"),

@@ -8,6 +8,7 @@ from nbcc.model.kernel.compactor import COMPACTOR, COMPACTOR_SCHEDULES_PLAN
 from nbcc.model.kernel.writer import WRITER_REQUESTS_INSTANT
 from nbcc.model.machine.options import ProtocolOptions
 from nbcc.model.mechanisms.announcements.cut import CUTTER, cut_actions
+from nbcc.model.mechanisms.cleaning.mechanism import CLEANER, CLEANER_SCHEDULES_CLEAN
 from nbcc.model.mechanisms.decision_log import TOGETHER, DecisionLog
 from nbcc.model.mechanisms.occ.mechanism import WRITER_ABORTS
 from nbcc.model.mechanisms.restores.mechanism import RESTORER, RESTORER_PLANS_RESTORE
@@ -17,8 +18,8 @@ from nbcc.model.mechanisms.savepoints import SAVEPOINTER, SAVEPOINTER_PINS_INSTA
 from ..mechanism import AFTER_LISTING, Feature, Lockstep, MappingRow, Runs
 from .decision_log import CHECKS_CUT, DECIDED, NOT_IN_HUDI, PUT_DECISION
 
-PUBLISHED = (*DECIDED, "put compaction.requested", "put rollback.requested", "put restore.requested",
-             "put savepoint")  # fmt: skip
+PUBLISHED = (*DECIDED, "put compaction.requested", "put clean.requested", "put rollback.requested",
+             "put restore.requested", "put savepoint")  # fmt: skip
 """The items of an entry, as they are put on the timeline."""
 
 LOOKS = ("list.begin timeline", "list.begin announced")
@@ -42,6 +43,10 @@ def refined(runs: Runs) -> Iterator[MappingRow]:
         yield MappingRow("compactor_begins_plan", runs.begins.operation, before=GOES_ON, starts=True)
         yield MappingRow("compactor_finds_nothing_to_plan", runs.begins.operation)
         yield MappingRow("compactor_finds_refused", runs.begins.operation)  # it returns None
+    elif runs.kind is CLEANER:
+        yield MappingRow("cleaner_begins_plan", runs.begins.operation, before=GOES_ON, starts=True,
+                         arguments=runs.begins.arguments)  # fmt: skip
+        yield MappingRow("cleaner_finds_refused", runs.begins.operation)  # it returns None
     elif runs.kind is ROLLBACKER:
         yield MappingRow("rollbacker_begins_plan", runs.begins.operation, before=GOES_ON, starts=True)
         yield MappingRow("rollbacker_finds_nothing_to_plan", runs.begins.operation)
@@ -76,6 +81,7 @@ def without_lock(protocol: ProtocolOptions) -> Iterator[MappingRow]:
             yield MappingRow(f"{kind}_creates_entry", operation, ends_after=PUT_DECISION, also=CHECKS_CUT)
     else:
         yield MappingRow(COMPACTOR_SCHEDULES_PLAN, "schedule_compaction", ends_after="put announced")
+        yield MappingRow(CLEANER_SCHEDULES_CLEAN, "schedule_clean", ends_after="put announced")
         yield MappingRow(f"{ROLLBACKER.name}_plans_rollback", "schedule_rollback", ends_after="put announced",
                          starts=True)  # fmt: skip
         yield MappingRow(RESTORER_PLANS_RESTORE, "schedule_restore", ends_after="put announced", starts=True)
@@ -117,7 +123,8 @@ LOCKSTEP = Lockstep(
                      "footprint-ignored", "rivals-in-one-entry", "request-behind-its-listing",
                      "restored-instant-put-again", "restore-at-its-announcement", "entry-commits-what-was-restored",
                      "entry-commits-what-it-restores", "restore-considered-after-writes",
-                     "restore-at-the-last-time", "service-before-the-last-entry-is-published"),
+                     "restore-at-the-last-time", "service-before-the-last-entry-is-published",
+                     "clean-time-not-reserved", "clean-planned-by-own-clock"),
             verdicts=("free-commits", "shared-commits"), promises=("BOUNDED", "SNAP", "MONO", "REC"),
             trace="101-committed-by-another",
             boundary="**Announced commits**"),

@@ -23,6 +23,7 @@ from nbcc.model.mechanisms.announcements.rules import (
     undecided,
     unpublished,
 )
+from nbcc.model.mechanisms.cleaning.mechanism import CLEANER
 from nbcc.model.mechanisms.decision_log import DecisionLog
 from nbcc.model.mechanisms.occ.conflicts import has_optimistic_writers
 from nbcc.model.mechanisms.parallel_publication import is_parallel
@@ -43,7 +44,7 @@ from ..mechanisms.announcements import CLEANS_UP, LOOKS, without_lock
 from ..mechanisms.decision_log import CHECKS_CUT, PUT_DECISION
 from .engine import TIMES, EngineSystem
 from .engine_operation import EngineOperation
-from .log_times import LogTimes, RequestedTime
+from .log_times import COMPACTION, LogTimes, RequestedTime
 from .played import unplayed
 
 DECIDES: Final = ("learns_tail", "publishes_item", "starts_listing_announced", "creates_entry")
@@ -52,6 +53,13 @@ DECIDES: Final = ("learns_tail", "publishes_item", "starts_listing_announced", "
 
 def last_of(entries: Sequence[DecidedEntry]) -> DecidedEntry:
     return entries[-1] if entries else NO_ENTRY
+
+
+def planned_in(world: World) -> tuple[str, ...]:
+    """Return the actions of the plans for which an entry of the model reserves times."""
+    if world.actors.get(RESTORER.name):
+        return ("restore",)
+    return (COMPACTION, "clean") if world.actors.get(CLEANER.name) else (COMPACTION,)
 
 
 def _listed(own: Any) -> Iterable[Any]:
@@ -78,7 +86,7 @@ class AnnouncingSystem(EngineSystem):
         self._running: dict[str, Task] = {}
         self._is_optimistic, self._is_parallel = has_optimistic_writers(protocol), is_parallel(protocol)
         self._is_shared = protocol[DecisionLog].decision == "shared"
-        self._planned = "restore" if world.actors.get(RESTORER.name) else PLANNED[0]
+        self._planned = planned_in(world)
         self._translated: tuple[int, LogTimes] = (-1, LogTimes((), ()))
 
     @property
@@ -162,7 +170,7 @@ class AnnouncingSystem(EngineSystem):
             is_too_early = did == "finds_refused" and self._is_still_to_undo(model, state, step.actor)
             return (own.step == ANNOUNCED or is_too_early or (plans_again and self._leaves_work(model, state))
                     or self._would_decide_for_others(model, state, step.actor))  # fmt: skip
-        if did in ("schedules_plan", "plans_rollback", "pins_instant", "plans_restore"):
+        if did in ("schedules_plan", "schedules_clean", "plans_rollback", "pins_instant", "plans_restore"):
             return self._decides_first(model, state, step)
         if did == "requests_instant":
             return self._precedes_restore(model, state)

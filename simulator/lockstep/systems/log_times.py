@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from nbcc.engine.timeline.decisions import PLANNED
 from nbcc.model.mechanisms.announcements.rules import completion_after, even_after, odd_after
 
 from ..control.clock import instant_of, tick_of
 from .protocol import CannotStep
+
+COMPACTION: Final = PLANNED[0]
 
 
 class RequestedTime(NamedTuple):
@@ -38,15 +40,16 @@ class LogTimes:
     plans, and the engine requests later than everything that it has listed. `requests` are the times that actors of the
     engine took from their clocks, in the order in which they took them. The n-th of them is the n-th requested
     time of the model, whose rollbackers read the clock. The n-th time of an entry of the engine is the n-th time that
-    the model's rules assign to the same items. An entry of the model reserves one time, that of plans with the action
-    `planned` in the engine.
+    the model's rules assign to the same items. An entry of the model reserves a time for each of the actions `planned`,
+    in the order in which an entry of the engine does.
     """
 
     def __init__(
-        self, requests: Iterable[RequestedTime], entries: Sequence[Mapping[str, Any]], planned: str = PLANNED[0]
-    ) -> None:
+        self, requests: Iterable[RequestedTime], entries: Sequence[Mapping[str, Any]],
+        planned: Sequence[str] = (COMPACTION,),
+    ) -> None:  # fmt: skip
         self.to_model = _Times({0: 0})
-        self._later = 2 * PLANNED.index(planned)
+        self._later = [2 * PLANNED.index(action) for action in planned]
         self._last = self._newest = clock = 0
         left = [*entries]
         for request in requests:
@@ -73,8 +76,9 @@ class LogTimes:
             if item["kind"] == "commit":
                 self._last = completion_after(self._last, self.to_model[tick_of(item["requested"])])
                 self._assign(item["time"])
-        self._last = odd_after(self._last)
-        self._assign(entry["reserved"], self._later)
+        for later in self._later:
+            self._last = odd_after(self._last)
+            self._assign(entry["reserved"], later)
 
     def _assign(self, time: str, later: int = 0) -> None:
         tick = tick_of(time) + later

@@ -39,6 +39,7 @@ from . import (
 
 UNDESCRIBED: Final[Mapping[str, str]] = {
     ROLLBACKER.name: "nothing says that an entry commits a write or rolls it back, and never both",
+    CLEANER.name: "nothing says that no entry decides a plan behind another one that was made from the same entry",
     RESTORER.name: "nothing says that what an entry restores stays undone, also if a stalled author puts it again",
     SAVEPOINTER.name: "nothing says that no entry restores what a savepoint pins",
     CUTTER.name: "nothing says that an entry under a number that was deleted decides nothing",
