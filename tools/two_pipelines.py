@@ -13,9 +13,9 @@ from nbcc.simulator.lockstep.shrink import realised
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.lockstep.witness import witness
 from nbcc.simulator.trace import Trace
-from nbcc.simulator.view.svg import svg
+from nbcc.simulator.view.drawing import svg
+from nbcc.simulator.view.figure import scenes_of_trace
 from nbcc.simulator.view.timeline import timeline
-from nbcc.simulator.view.trace_scene import scenes_of_trace
 
 TURNS: Final = "w1 w1 w1 w2 w2 w2 w1 w1 w1 w1 w1 c1 c1 w2 w2 w2 w1 w2 w2 c1 w1 w1 w1 w2 c1 c1 c1 w2 w2 w2"
 """The actors in the order of their steps. Each write overlaps one of the other pipeline, and three overlap the

@@ -14,9 +14,9 @@ from nbcc.engine.audit.inventory_text import warning
 from nbcc.model.kernel.compactor import COMPACTOR
 from nbcc.model.kernel.writer import WRITER
 
+from .drawing import MONO, SANS, svg
 from .slices import slices
 from .style import WRITERS, by_variables, css_variables
-from .svg import MONO, SANS, svg
 from .table_scene import TimeNames, clock, files, times
 from .timeline import timeline
 

@@ -7,10 +7,10 @@ from html import escape
 from string import Template
 
 from ..trace import Trace
+from .drawing import svg
 from .figure import figure
 from .page import plain
 from .style import css_variables
-from .svg import svg
 from .trace_content import content_of
 
 PAGE = Template("""<!doctype html>

@@ -9,9 +9,9 @@ from string import Template
 from typing import Any
 
 from .content import PageContent, Parts
+from .drawing import svg
 from .figure import figure
 from .style import VERDICTS, css_variables
-from .svg import svg
 
 
 def render(content: PageContent) -> str:

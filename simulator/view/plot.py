@@ -86,6 +86,6 @@ def _scenes(given: Drawable, as_of: Time | None, step: int | None) -> tuple[Time
         return scenes_of_table(given, as_of)
     if as_of is not None:
         raise TypeError("as_of= is for tables; use step= for an earlier moment of a trace")
-    from .trace_scene import scenes_of_trace
+    from .figure import scenes_of_trace
 
     return scenes_of_trace(given, step)

@@ -9,9 +9,9 @@ from ..search.prove.lemmas import state as core
 from ..search.prove.obligations import ObligationResult
 from ..search.prove.system import ProvedSystem
 from ..search.prove.words import STEPS, Counterexample, counterexample, shown
+from .drawing import svg
 from .scene import Bar, Lane, Times
 from .style import READER, SERVICE, WRITERS
-from .svg import svg
 from .timeline import timeline
 
 TIMES: Final = (

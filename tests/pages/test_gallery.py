@@ -20,8 +20,8 @@ from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.trace import Trace, load
 from nbcc.simulator.trace_text import render
 from nbcc.simulator.view.drawing import Text
+from nbcc.simulator.view.figure import scenes_of_trace
 from nbcc.simulator.view.timeline import timeline
-from nbcc.simulator.view.trace_scene import scenes_of_trace
 from tests.builders.by_day import NIGHTLY
 from tools.gallery import Found, NotFound, catalogue, files_of, found, pages_of
 from tools.gallery.files import FOLDER, stale_files

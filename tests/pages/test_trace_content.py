@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -12,12 +14,12 @@ from nbcc.model import Protocol, Record
 from nbcc.model.mechanisms import kinds
 from nbcc.simulator.trace import Trace
 from nbcc.simulator.view.content import ContentRow, FileName, PageContent, WrongAnswer, value_at
+from nbcc.simulator.view.drawing import svg
 from nbcc.simulator.view.figure import figure
 from nbcc.simulator.view.mechanisms import SERVICES
 from nbcc.simulator.view.page import embedded, plain, render
 from nbcc.simulator.view.rows import letter
 from nbcc.simulator.view.style import SURFACES, css_variables, hues
-from nbcc.simulator.view.svg import svg
 from nbcc.simulator.view.trace_content import content_of
 
 from . import traces
@@ -305,3 +307,21 @@ def test_a_disagreement_speaks_the_times_of_the_page() -> None:
     assert ["t3.log.1", 3] in content.differing[0]
     assert " promises: " not in render(content)
     assert content_of(replace(trace, because="the stack of a failed job")).differing == []
+
+
+def test_a_page_is_drawn_in_few_modules() -> None:
+    """A reader of `render` has at most eight modules to follow, all of the view."""
+    content, entered = content_of(traces.lost_row()), set[str]()
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        if event == "call":
+            entered.add(frame.f_globals.get("__name__", ""))
+
+    before = sys.getprofile()
+    sys.setprofile(note)
+    try:
+        render(content)
+    finally:
+        sys.setprofile(before)
+    ours = {name.removeprefix("nbcc.simulator.view.") for name in entered if name.startswith("nbcc.")}
+    assert ours == {"content", "drawing", "figure", "page", "scene", "slices", "style", "timeline"}

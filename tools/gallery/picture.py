@@ -7,10 +7,9 @@ from html import escape
 from typing import Any
 
 from nbcc.simulator.view.content import PageContent
-from nbcc.simulator.view.drawing import INK, MUTED, PAPER, Drawing, fitted, moved, outline_of
+from nbcc.simulator.view.drawing import INK, MUTED, PAPER, Drawing, fitted, moved, outline_of, svg
 from nbcc.simulator.view.figure import TIMES, figure
 from nbcc.simulator.view.style import VERDICTS, hues
-from nbcc.simulator.view.svg import svg
 from nbcc.simulator.view.trace_content import content_of
 
 from .find import Found

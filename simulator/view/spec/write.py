@@ -9,8 +9,8 @@ from nbcc.model import Protocol
 
 from ...lockstep.findings import FOLDER
 from ...trace import load
+from ..drawing import svg
 from ..figure import figure
-from ..svg import svg
 from ..trace_content import content_of
 from .differences import differences, left_out
 from .entries import RUNS, Chapter, chapters
