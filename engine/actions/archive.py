@@ -13,6 +13,8 @@ from ..config import TableConfig
 from ..context import Context
 from ..reads.retention import refuse_unlisted
 from ..services.archiving import RETAINED, archivable, pending_files, refuse_different, refuse_retained, to_archived
+from ..services.plan import current_slices
+from ..services.retirement import retire_unneeded
 from ..timeline import Instant, lsm
 from ..timeline.commits import late_states
 from ..timeline.history import Active
@@ -60,7 +62,8 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
         # Leftovers of an archiver that died come first: archiving them again would list them twice.
         chosen = left_behind(context, timeline)
         if not chosen:
-            chosen = archivable(context, history, retained, last)[:MOST]
+            slices = retire_unneeded(context, history.current, context.rules)
+            chosen = archivable(context, history, slices, retained, last)[:MOST]
             if not chosen:
                 return ()
             manifest = lsm.current_manifest(context.commits.archive)
@@ -72,7 +75,8 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
                 # shows now.
                 timeline = context.active()
                 history = history_of(context, last, timeline)
-                chosen = archivable(context, history, retained, last, floor)[:MOST]
+                slices = current_slices(context, history.current, context.rules)
+                chosen = archivable(context, history, slices, retained, last, floor)[:MOST]
             rows = [to_archived(context, timeline, instant) for instant in chosen]
             count = lsm.add(context.storage, context.commits.archive, rows, manifest, alone=not is_free(context))
             chosen = chosen[:count]

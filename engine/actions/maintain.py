@@ -19,6 +19,7 @@ from ..errors import BadInput, Conflict, LockTimeout, NbccError
 from ..lock import InProcessLock
 from ..reads.times import Time
 from ..services.collecting import MarkerPaths, leftovers
+from ..services.retirement import retire_unneeded
 from ..services.triggers import (
     Reasons,
     archive_due,
@@ -263,7 +264,10 @@ class _Pass:
 
     def measured(self) -> ServiceStep:
         begun = time.monotonic()
-        counts = measure(self.context, self._active())
+        active = self._active()
+        # A pass that plans nothing retires commits, too: another process may have planned and archived.
+        slices = retire_unneeded(self.context, self.context.history(active).current, self.context.rules)
+        counts = measure(self.context, active, slices)
         return ServiceStep(STATE, "measured", (), counts, {}, time.monotonic() - begun)
 
     def _planned(self, kind: _Planned, mode: Compaction) -> Iterator[ServiceStep]:

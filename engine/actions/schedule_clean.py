@@ -13,6 +13,7 @@ from ..reads.retention import refuse_unlisted
 from ..services.cleaning import Policy, horizon_of, plan_clean
 from ..services.consumers import waits_for_consumers
 from ..services.plan import current_slices
+from ..services.retirement import retire_unneeded
 from ..timeline import Instant
 from ..timeline.cleans import CleanPlan, encode_clean_plan
 from ..timeline.history import History
@@ -43,7 +44,7 @@ def run(
         refuse_unlisted(context, timeline, "clean the table")
         if any(instant.action == ACTION for instant in timeline.pending):
             return None
-        slices = current_slices(context, timeline)
+        slices = retire_unneeded(context, timeline, context.rules)
         requested = plan_time(context, last, ACTION, timeline)
         plan = _plan(context, config, chosen, history, slices, requested)
         if plan is None:
@@ -57,7 +58,7 @@ def is_useful(context: Context, config: TableConfig, policy: PolicyName, retaine
     """
     timeline = history.current
     refuse_unlisted(context, timeline, "clean the table")
-    slices = current_slices(context, timeline)
+    slices = current_slices(context, timeline, context.rules)
     # No time is taken from the table's clock, because nothing is published at it.
     now = max(to_instant(time.time_ns() // 1_000_000), timeline.newest or "")
     return _plan(context, config, Policy(policy, retained), history, slices, now) is not None

@@ -14,6 +14,7 @@ from dataclasses import replace
 from ..config import TableConfig
 from ..context import Context
 from ..services.plan import make_plan, worth_compacting
+from ..services.retirement import retire_unneeded
 from ..timeline import SORT_BY, Instant, encode_plan
 from ..writes.decided_plans import history_of, latest_decision, plan_time, put_plan
 from ..writes.decision_log import in_order
@@ -37,7 +38,7 @@ def schedule(context: Context, config: TableConfig, sort_by: Sequence[str] = ())
     with in_order(context):
         last = latest_decision(context)
         timeline = history_of(context, last).current
-        slices = worth_compacting(context, timeline)
+        slices = worth_compacting(context, timeline, retire_unneeded)
         # Before a time is taken, which costs a request where times are claimed.
         if not slices:
             return None

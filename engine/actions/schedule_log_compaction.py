@@ -10,6 +10,7 @@ from __future__ import annotations
 from ..config import TableConfig
 from ..context import Context
 from ..services.plan import make_log_plan, worth_log_compacting
+from ..services.retirement import retire_unneeded
 from ..timeline import LOG_COMPACTION, Instant, encode_plan
 from ..writes.decided_plans import history_of, latest_decision, plan_time, put_plan
 from ..writes.decision_log import in_order
@@ -24,7 +25,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     with in_order(context):
         last = latest_decision(context)
         timeline = history_of(context, last).current
-        slices = worth_log_compacting(context, timeline)
+        slices = worth_log_compacting(context, timeline, retire_unneeded)
         if not slices:
             return None
         plan = encode_plan(make_log_plan(config, slices), LOG_COMPACTION)

@@ -17,7 +17,7 @@ from ..errors import BadInput, Conflict, Unsupported
 from ..files.slices import pending_plans
 from ..names import Generation
 from ..reads.retention import refuse_unlisted
-from ..services.plan import current_slices
+from ..services.retirement import retire_unneeded
 from ..timeline import Instant, own_extra, put_requested
 from ..timeline.history import Active
 from ..timeline.resize_plans import CLUSTERING, ResizePlan, encode_resize_plan
@@ -56,7 +56,7 @@ def run(context: Context, config: TableConfig, buckets: int) -> Instant | None:
         refuse_unlisted(context, timeline, "resize the table")
         planned = pending_plans(timeline, context.commits, context.rules)
         # A group with only a pending plan has no slice yet, and is replaced all the same.
-        groups = sorted({*planned, *(piece.group for piece in current_slices(context, timeline))})
+        groups = sorted({*planned, *(piece.group for piece in retire_unneeded(context, timeline, context.rules))})
         requested = new_time(context, active)
         # Before the plan: a process of an older release must refuse the table before the first file group is replaced.
         demand_feature(context)

@@ -13,7 +13,7 @@ from typing import Final
 
 from ..context import Context
 from ..errors import BadInput, Damaged
-from ..files.slices import to_read
+from ..files.slices import FileSlice, to_read
 from ..storage import NotFound
 from ..timeline import Archived, Instant, completion_of, decode_commit, decode_plan
 from ..timeline.cleans import decode_clean_plan
@@ -22,7 +22,6 @@ from ..timeline.decisions import LogEntry
 from ..timeline.history import Active, History
 from ..timeline.instant import COMPLETES_AS, PENDING
 from ..timeline.timeline import FOLDER
-from .plan import current_slices
 from .replaced_groups import not_cleaned
 
 RETAINED = 20
@@ -42,14 +41,16 @@ def refuse_retained(retained: int) -> None:
 
 
 def archivable(
-    context: Context, history: History, retained: int, last: LogEntry | None, floor: str = "~"
-) -> tuple[Instant, ...]:
+    context: Context, history: History, slices: Iterable[FileSlice], retained: int, last: LogEntry | None,
+    floor: str = "~",
+) -> tuple[Instant, ...]:  # fmt: skip
     """Return the instants of the active timeline that may be archived, ordered by requested time: those that completed
     at or before the `floor`. The caller of `archivable` holds the table's lock, or `history` has nothing that completed
-    after `last`. `last` is the newest entry of the decision log; None without a decision log.
+    after `last`. `last` is the newest entry of the decision log; None without a decision log. `slices` are those of
+    `history.current`.
     """
     timeline = history.active
-    stay = _stay(context, history, retained, last)
+    stay = _stay(context, history, slices, retained, last)
     waits = context.rules.archive_bound == "pending"
     bound = min((i.requested for i in (*timeline.pending, *timeline.savepoints) if waits), default="~")
     found = []
@@ -65,7 +66,9 @@ def archivable(
     return tuple(found)
 
 
-def _stay(context: Context, history: History, retained: int, last: LogEntry | None) -> frozenset[Instant]:
+def _stay(
+    context: Context, history: History, slices: Iterable[FileSlice], retained: int, last: LogEntry | None
+) -> frozenset[Instant]:
     """Return the completed instants that must remain on the active timeline.
 
     The newest writes are not archived, and neither is the newest clean, which records the horizon (the oldest readable
@@ -79,7 +82,6 @@ def _stay(context: Context, history: History, retained: int, last: LogEntry | No
     cleans = [instant for instant in timeline.completed if instant.action == "clean"][-1:]
     restores = [instant for instant in timeline.completed if instant.action == "restore"]
     decided = [instant for instant in timeline.completed if last and last.item(instant.requested)]
-    slices = current_slices(context, history.current)
     live = (log for piece in to_read(slices, context.rules) for log in piece.logs)
     logs = {each.requested for log in live for each in log.files}
     with_logs = (instant for instant in timeline.completed if instant.writes and instant.requested in logs)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from ..config import TableConfig
@@ -10,7 +10,6 @@ from ..context import Context
 from ..file_names import split_path
 from ..files.group_files import LogFile
 from ..files.log_compaction import pending_groups
-from ..files.retirement import not_needed
 from ..files.slices import FileSlice, load_slices, pending_plans, to_read
 from ..reads.retention import refuse_unlisted
 from ..reads.tasks import group_rules, in_merge_order
@@ -19,20 +18,18 @@ from ..timeline import CompactionOperation, CompactionPlan, own_extra
 from ..timeline.history import Current
 from ..writes.mapping import pending_resize
 
-
-def current_slices(context: Context, timeline: Current, rules: Rules | None = None) -> tuple[FileSlice, ...]:
-    """Return the slices that reads since the newest clean use. `rules` are the planner's; by default, the table's.
-
-    A service that runs for months plans often. Each planning has decoded the commits of `timeline`, so it is also the
-    time at which the process can forget those that no later plan needs.
-    """
-    rules = rules or context.rules
-    slices = load_slices(context.storage, timeline, context.commits, rules)
-    context.commits.retire(not_needed(timeline, context.commits, slices, rules), timeline)
-    return slices
+SlicesOf = Callable[[Context, Current, Rules], tuple[FileSlice, ...]]
+"""`current_slices`, or `retirement.retire_unneeded` for an operation that publishes a plan."""
 
 
-def worth_compacting(context: Context, timeline: Current) -> tuple[FileSlice, ...]:
+def current_slices(context: Context, timeline: Current, rules: Rules) -> tuple[FileSlice, ...]:
+    """Return the slices that reads since the newest clean use. `rules` are the planner's."""
+    return load_slices(context.storage, timeline, context.commits, rules)
+
+
+def worth_compacting(
+    context: Context, timeline: Current, slices_of: SlicesOf = current_slices
+) -> tuple[FileSlice, ...]:
     """Return the slices that a compaction can merge: those with logs, in file groups without a pending plan. There are
     none while a resize is pending, which replaces all file groups.
 
@@ -44,13 +41,15 @@ def worth_compacting(context: Context, timeline: Current) -> tuple[FileSlice, ..
     refuse_unlisted(context, timeline, "schedule a compaction")
     if pending_resize(context, timeline):
         return ()
-    slices = current_slices(context, timeline, rules)
+    slices = slices_of(context, timeline, rules)
     planned = pending_plans(timeline, context.commits, rules)
     busy = {*planned, *pending_groups(timeline, context.commits)}
     return tuple(piece for piece in to_read(slices, rules) if piece.logs and piece.group not in busy)
 
 
-def worth_log_compacting(context: Context, timeline: Current) -> tuple[FileSlice, ...]:
+def worth_log_compacting(
+    context: Context, timeline: Current, slices_of: SlicesOf = current_slices
+) -> tuple[FileSlice, ...]:
     """Return the slices that a log compaction can compact: the newest slice of each file group, if it contains several
     completed logs.
 
@@ -61,7 +60,7 @@ def worth_log_compacting(context: Context, timeline: Current) -> tuple[FileSlice
     if pending_resize(context, timeline):
         return ()
     # Slices come in the order of their barriers, so the last one of each group wins.
-    newest = {s.group: s for s in current_slices(context, timeline)}
+    newest = {s.group: s for s in slices_of(context, timeline, context.rules)}
     busy = pending_groups(timeline, context.commits)
     completed = (replace(s, logs=tuple(log for log in s.logs if log.completed)) for s in newest.values())
     return tuple(

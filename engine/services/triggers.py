@@ -72,7 +72,7 @@ def resize_due(context: Context, timeline: Current, policy: MaintenancePolicy, b
     if (most := policy.resize_bytes) is None:
         return buckets, {}
     sizes = Counter[str]()
-    for piece in newest_bases(current_slices(context, timeline)):
+    for piece in newest_bases(current_slices(context, timeline, context.rules)):
         sizes[piece.partition] += piece.base.size if piece.base else 0
     largest, wanted = max(sizes.values(), default=0), buckets
     # Doubling splits each file group into two and moves no key between old groups.
@@ -134,14 +134,13 @@ def _writes_since(context: Context, timeline: Current, time: str) -> int:
     return sum(instant.writes and is_write(timeline, context.commits, instant) for instant in since)
 
 
-def measure(context: Context, timeline: Active) -> dict[str, int]:
+def measure(context: Context, timeline: Active, slices: Iterable[FileSlice]) -> dict[str, int]:
     """Return the quantities that a maintenance policy limits: active instants, active writes, pending instants, and
-    logs per slice.
+    logs per slice. `slices` are the current ones.
 
     `held_writes` counts the writes that a pending instant or savepoint keeps on the active timeline. A dead writer's
     instant remains pending until its heartbeat has expired and a rollback has ended.
     """
-    slices = current_slices(context, context.history(timeline).current)
     logs = logs_of(to_read(slices, context.rules))
     return {
         "active_instants": len(timeline.instants),

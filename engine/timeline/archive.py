@@ -55,7 +55,7 @@ class Archive:
     only after publishing a manifest that includes it. An instant found in neither the active timeline nor the archive
     has never completed.
 
-    `retired` contains the instants that no table service needs any more (`files.retirement`). They are in `retired`
+    `retired` contains the instants that no table service needs any more (`services.retirement`). They are in `retired`
     only, and not with the other instants of the archive files that were read. Several threads may use one `Archive`.
     """
 

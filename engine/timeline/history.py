@@ -3,7 +3,7 @@ needs, so that mypy refuses a view that lacks some of them.
 
 `Active`: the instants of one listing. It shows every pending instant and the newest completed ones.
 
-`Current`: the active and archived instants, but not the retired ones (`files.retirement`): those archived ones whose
+`Current`: the active and archived instants, but not the retired ones (`services.retirement`): those archived ones whose
 files are only in slices older than the newest clean. They are nearly all instants of a long history, so a long-lived
 service neither decodes their commits nor keeps them in memory. It also lacks a retired instant that the listing still
 shows, because the archiver has not deleted its file yet. No service misses it: no plan needs the files of a retired

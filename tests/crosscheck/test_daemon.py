@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from nbcc.engine.files.retirement import RETIRED
 from nbcc.engine.rules import Rules
-from nbcc.engine.services import plan
+from nbcc.engine.services import retirement
+from nbcc.engine.services.retirement import RETIRED
 from nbcc.engine.timeline.commits import Commits
 from nbcc.engine.timeline.history import Current
 from nbcc.engine.timeline.instant import Instant
@@ -35,13 +35,13 @@ def retire_all(timeline: Current, commits: Commits, slices: object, rules: Rules
 
 
 def test_a_daemon_that_forgets_too_much_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "not_needed", retire_all)
+    monkeypatch.setattr(retirement, "not_needed", retire_all)
     assert not agrees()
 
 
 @pytest.mark.nightly
 def test_a_process_of_one_operation_never_meets_what_a_daemon_forgets(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan, "not_needed", retire_all)
+    monkeypatch.setattr(retirement, "not_needed", retire_all)
     monkeypatch.setattr(Daemon, "commits", lambda *_: None)
     assert agrees()
 

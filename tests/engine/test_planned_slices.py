@@ -23,6 +23,7 @@ from nbcc.engine.services.cleaning import Policy
 from nbcc.engine.services.collecting import MarkerPaths, leftovers
 from nbcc.engine.services.consumers import publish_progress
 from nbcc.engine.services.plan import current_slices, worth_compacting, worth_log_compacting
+from nbcc.engine.services.retirement import retire_unneeded
 from nbcc.engine.services.triggers import compaction_due
 from nbcc.engine.timeline import Timeline, load, lsm, put_requested
 from nbcc.engine.timeline.commits import Commits
@@ -45,7 +46,7 @@ def decisions(context: Context, config: TableConfig) -> list[object]:
     listed = load(context.storage)
     history, now = context.history(listed), timeline_of(context).newest or tick(1)
     timeline = history.current
-    slices = current_slices(context, timeline)
+    slices = retire_unneeded(context, timeline, context.rules)
     policies: list[PolicyName] = ["KEEP_LATEST_COMMITS", "KEEP_LATEST_BY_HOURS", "KEEP_LATEST_FILE_VERSIONS"]
     return [
         slices,
@@ -82,6 +83,24 @@ def test_a_process_that_forgets_decides_like_a_new_one(
     assert len(archived.retired) > 20, "the test retires something"
     known = [each for index in archived._indexes.values() for each in index.completed]
     assert not [each for each in known if each.key in archived.retired]
+
+
+def test_a_query_retires_nothing(tmp_path: Path) -> None:
+    table = make_table(tmp_path)
+    for number in range(6):
+        table.upsert(batch(("k1", number, "x")))
+        table.compact()
+    table.clean(retained=1)
+    table.archive(retained=1)
+    context, timeline = table.context, table.context.history().current
+    before = len(context.commits.archive.retired)
+    current_slices(context, timeline, context.rules)
+    worth_compacting(context, timeline)
+    worth_log_compacting(context, timeline)
+    compaction_due(context, timeline, MaintenancePolicy(compact_commits=1))
+    assert len(context.commits.archive.retired) == before
+    retire_unneeded(context, timeline, context.rules)
+    assert len(context.commits.archive.retired) > before
 
 
 def test_a_restore_needs_what_was_retired(tmp_path: Path) -> None:

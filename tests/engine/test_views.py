@@ -20,11 +20,11 @@ def call(context: Context) -> None:
     storage, commits, rules, history = context.storage, context.commits, context.rules, context.history()
     all_slices(storage, history.whole, commits, rules)
     load_slices(storage, history.current, commits, rules)
-    current_slices(context, history.whole)
+    current_slices(context, history.whole, rules)
     slices_as_of(context, history.whole.until("20260101000000000"))
     all_slices(storage, history.current, commits, rules)  # refused
     load_slices(storage, history.active, commits, rules)  # refused
-    current_slices(context, history.active)  # refused
+    current_slices(context, history.active, rules)  # refused
     slices_as_of(context, history.current)  # refused
 """
 

@@ -11,18 +11,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from ..context import Context
+from ..files.log_compaction import input_logs
+from ..files.slices import FileSlice
 from ..rules import NBCC, Rules
 from ..timeline.commits import Commits
 from ..timeline.history import Current
 from ..timeline.instant import Instant
-from .log_compaction import input_logs
-from .slices import FileSlice
+from .plan import current_slices
 
 RETIRED: Final = frozenset({"commit", "deltacommit"})
 """The actions that are retired. A replacecommit is not: it hides file groups."""
 
 _RULES: Final = ("archive_bound", "files", "plan_takes", "retention", "slicing", "tombstone_logs", "visibility")
 """Under weaker rules a slice that a clean has put before the horizon may be needed again."""
+
+
+def retire_unneeded(context: Context, timeline: Current, rules: Rules) -> tuple[FileSlice, ...]:
+    """Retire the commits that no later plan needs, and return the slices from which that follows: `current_slices`.
+
+    A service that runs for months plans often. Each planning has decoded the commits of `timeline`, so it is also the
+    time at which the process can forget some of them.
+    """
+    slices = current_slices(context, timeline, rules)
+    context.commits.retire(not_needed(timeline, context.commits, slices, rules), timeline)
+    return slices
 
 
 def not_needed(timeline: Current, commits: Commits, slices: Iterable[FileSlice], rules: Rules) -> tuple[Instant, ...]:
