@@ -79,6 +79,7 @@ def _after_listing(composition: Composition) -> None:
     for last in composition.find(KEEPS):
         composition.add(transition("reader_looks_into_archive", last.actor, guards=(HAS_LISTED,),
                                    effect=preset(read_archive, raises=raises)))  # fmt: skip
+    # The second listing starts only after the archive was read once: each listing has a look of its own.
     composition.find(READER_STARTS_LISTING_AGAIN).replace(lambda again: replace(again, at=OPENED))
     composition.find(KEEPS).replace(lambda last: replace(last, to=HELD))
 
@@ -89,6 +90,7 @@ HAS_LISTED = Guard("{me} must have listed", lambda own: own.step in (LISTED, HEL
 
 def note_newest_write(own: Reader, own_begun: ReadBegun, published: Published) -> Changes:
     """When a read begins, record the completion time of the newest published write."""
+    # A read with several listings passes here again, and its beginning stays the first.
     if own.is_reading:
         return {"own_begun": own_begun}
     writes = (entry.completed or 0 for entry in published if isinstance(entry, Write))

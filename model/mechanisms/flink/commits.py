@@ -24,6 +24,7 @@ def next_is(own: FlinkJob, *, with_tasks: bool) -> bool:
 def begin_commit(own: FlinkJob) -> Changes:
     """Begin to commit the next instant. A recommit renews the heartbeat of the instant again."""
     [first, *_] = to_handle(own)
+    # Without duplicates: the job may renew the heartbeat of this instant already.
     renewed = tuple(dict.fromkeys((*own.renewed, first.requested)))
     return {"own": own._replace(step=COMMITTING, requested=first.requested, committed=first, renewed=renewed)}
 
@@ -62,6 +63,7 @@ def instants_to_undo(every_flink_job: Jobs, own: FlinkJob, undone: Undones, by_o
     gone = {each.requested for each in undone}
     for job in (own,) if by_owner else every_flink_job.values():
         for instant in job.instants:
+            # A heartbeat that nothing renews is the only sign of death that another job has.
             if instant not in gone and (is_abandoned(job, instant) if by_owner else instant not in job.renewed):
                 yield (("instant", (instant,)),)
 
@@ -83,6 +85,7 @@ def undo(undone: Undones, *, instant: tuple[int, ...]) -> Changes:
 
 def undo_failed(own: FlinkJob, undone: Undones) -> Changes:
     """Roll back an instant with write errors, and fail the job. The coordinator keeps the metadata."""
+    # Another job may have rolled the instant back already. The job fails all the same.
     found = next(each for each in to_handle(own) if each.failed)
     known = {each.requested for each in undone}
     more = () if found.requested in known else (UndoneInstant(found.requested, by_service=False),)
@@ -91,6 +94,7 @@ def undo_failed(own: FlinkJob, undone: Undones) -> Changes:
 
 def to_handle(own: FlinkJob) -> tuple[WriteMetadata, ...]:
     """Return the instants that the coordinator handles next, first those that it recommits."""
+    # First: they are of earlier batches than what a notification commits.
     recommitted = tuple(each for each in own.memory if each.key in own.recommits)
     return recommitted or tuple(each for each in own.memory if each.key < own.notified)
 

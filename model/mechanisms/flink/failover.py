@@ -43,6 +43,7 @@ def restart_tasks(own: FlinkJob) -> FlinkJob:
     because the tasks will send it again. It keeps the metadata under earlier ids, which the checkpoint covers.
     """
     newest = newest_checkpoint(own)
+    # The instant stays, and only its metadata goes: the tasks put their files again under the same instant.
     memory = tuple(each._replace(tasks=(), failed=False) if each.key >= newest.id else each for each in own.memory)
     tasks = restored(newest, own, newest.id)
     return own._replace(memory=memory, tasks=tasks, triggered=None)
@@ -52,6 +53,7 @@ def restart_all(own: FlinkJob) -> FlinkJob:
     """Let the coordinator and the tasks restore the newest checkpoint in a JobManager that lives. What the coordinator
     saved replaces what it has in memory. The notification of the checkpoint does not come again.
     """
+    # Metadata that came after the checkpoint survives, because this JobManager did not die.
     memory = with_metadata(own.memory, *newest_checkpoint(own).saved)
     stopped = own._replace(step="idle", requested=0, completed=0, committed=None, conflict=0, notified=0)
     return restart_tasks(stopped._replace(memory=memory, recommits=()))
@@ -75,6 +77,7 @@ def fail_over(own: FlinkJob) -> Changes:
 def job_manager_dies(own: FlinkJob, me: str, lock: str | None) -> Changes:
     """Let the JobManager die, and its tasks with it. Its lock expires in the same step."""
     counted = own.counted._replace(job_manager=own.counted.job_manager + 1)
+    # The tasks stay for their number alone; `job_restarts` replaces their states.
     kept = FlinkJob(DOWN, tasks=own.tasks, instants=own.instants, checkpoints=own.checkpoints, newest=own.newest,
                     counted=counted, records=own.records)  # fmt: skip
     return {"own": kept, "lock": released(lock, me)}
@@ -86,6 +89,7 @@ def usable_checkpoints(
     """Yield the id of each checkpoint that a new JobManager may restore; 0 if it starts without one."""
     newest = newest_checkpoint(own)
     yield (("checkpoint", newest.id),)
+    # An older checkpoint is what an operator may choose by hand, for example a savepoint of Flink.
     accepted = protocol[Flink].older_checkpoint == "accepted"
     if accepted and own.counted.older < world.limits_of(me, FlinkLimits).older_restarts:
         yield from ((("checkpoint", each.id),) for each in own.checkpoints[:-1])
@@ -98,6 +102,7 @@ def job_restarts(own: FlinkJob, protocol: Protocol, undone: Undones, *, checkpoi
     lineage = tuple(each for each in own.checkpoints if each.id <= checkpoint)
     found = lineage[-1] if lineage else FlinkCheckpoint(NO_CHECKPOINT)
     pending = pending_of(own, undone)
+    # An instant that was completed or rolled back since the checkpoint must not be committed from it again.
     usable = (each for each in saved_metadata(found) if each.tasks and each.requested in pending)
     memory = with_metadata((), *usable)
     known = found.id if protocol[Flink].restored_id == "of_checkpoint" else NO_CHECKPOINT
@@ -120,4 +125,5 @@ def saved_metadata(checkpoint: FlinkCheckpoint) -> Iterator[WriteMetadata]:
 
 def is_abandoned(own: FlinkJob, requested: int) -> bool:
     """True if a live job will never commit a pending instant of its own."""
+    # A job that is down may still find the metadata in a checkpoint when it restarts.
     return own.step != DOWN and all(each.requested != requested for each in own.memory)

@@ -119,6 +119,7 @@ class OfCheckpoint(NamedTuple):
 
 def started(own: FlinkJob, me: str, world: World) -> tuple[FlinkTask, ...]:
     """Return the tasks of a job. A job has one task for each file of a batch."""
+    # Made at the first step only: the initial state of a job is the same in every world, however many tasks it has.
     return own.tasks or (FlinkTask(),) * len(world.files(me, 1))
 
 
@@ -138,6 +139,7 @@ def without_key(memory: tuple[WriteMetadata, ...], key: int) -> tuple[WriteMetad
 
 def handled(own: FlinkJob) -> FlinkJob:
     """Return the job after its coordinator has handled one instant: a notification ends with its last instant."""
+    # A notification commits one instant at a time, and stays until the last of them is handled.
     left = any(each.key < own.notified for each in own.memory)
     return own._replace(notified=own.notified if left else 0)
 
@@ -181,6 +183,7 @@ def previous_checkpoint(write: Write) -> int:
 
 def holders(own: FlinkJob, undone: Iterable[UndoneInstant]) -> Iterator[WriteMetadata]:
     """Yield the metadata from which the job can still commit: in the coordinator, and in the newest checkpoint."""
+    # A job does not learn of a rollback: its metadata may still name an instant whose files are deleted.
     gone = {each.requested for each in undone}
     newest = own.checkpoints[-1] if own.checkpoints else FlinkCheckpoint(0)
     for each in (*own.memory, newest.written, *newest.saved):
@@ -199,6 +202,7 @@ def lost_batch(
             for file in write.files}  # fmt: skip
     held = {(each.number, world.files(me, each.number)[task]) for each in holders(own, undone) for task in each.tasks}
     for number in range(1, reported + 1):
+        # A dead job reads nothing again until it restarts from a checkpoint, and then from `reported` on.
         again = own.step != DOWN and any(task.read < number for task in own.tasks)
         if not again and any((number, file) not in done | held for file in world.files(me, number)):
             return number

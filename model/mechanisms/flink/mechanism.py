@@ -154,6 +154,7 @@ def left(count: str, limit: str, reason: str) -> Guard:
 
     def holds(own: FlinkJob, me: str, world: World) -> bool:
         most: int = getattr(world.limits_of(me, FlinkLimits), limit)
+        # The limits differ in name only, so one guard is made for each by the names of the counter and of the limit.
         return int(getattr(own.counted, count)) < most
 
     return Guard(reason, holds, limit=True)

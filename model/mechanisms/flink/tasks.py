@@ -19,6 +19,7 @@ from .options import Flink
 
 
 def batch_is_left(own: FlinkJob, me: str, world: World) -> bool:
+    # The slowest task: the others are at most one batch ahead, because a barrier must pass them all.
     return min(task.read for task in started(own, me, world)) < world.writes_per_writer
 
 
@@ -37,6 +38,7 @@ def start_instant(
     task = asking(own, me, world)
     assert task is not None
     time, clock = request_time(clock, action="deltacommit")
+    # Under the id that the task knows, not the newest: after a checkpoint, two tasks may ask under different ids.
     memory = with_metadata(own.memory, WriteMetadata(task.known, time, task.read + 1, len(published)))
     after = own._replace(memory=memory, tasks=started(own, me, world), renewed=(*own.renewed, time),
                          instants=(*own.instants, time))  # fmt: skip
@@ -47,6 +49,7 @@ def next_files(own: FlinkJob, me: str, world: World) -> Iterable[Args]:
     """Yield each task that has an instant for its next batch, with the file that it puts."""
     for number, task in enumerate(own.tasks):
         data = metadata_of(own.memory, task.known)
+        # The number is compared because the coordinator may hold the instant of another batch under this id.
         if data is not None and not task.wrote and data.number == task.read + 1:
             group, version = world.files(me, data.number)[number]
             yield (("task", number + 1), ("group", group), ("version", version))
@@ -64,6 +67,7 @@ def meet_error(own: FlinkJob, late: bool, *, task: int, group: int, version: int
     this = own.tasks[task - 1]
     data = metadata_of(own.memory, this.known)
     assert data is not None
+    # The task goes on as if it had written. The coordinator finds the error only when it would commit.
     memory = with_metadata(own.memory, data._replace(failed=True))
     return {"own": own._replace(memory=memory, tasks=changed(own.tasks, task - 1, this._replace(wrote=True)))}
 
@@ -75,6 +79,7 @@ def changed(tasks: tuple[FlinkTask, ...], number: int, task: FlinkTask) -> tuple
 def trigger(own: FlinkJob, protocol: Protocol) -> Changes:
     """Save the state of the coordinator, and send a barrier to all tasks."""
     everything = protocol[Flink].coordinator_state == "all"
+    # Before the barrier is sent: what tasks report from now on is in their own states, not in the coordinator's.
     saved = tuple(each for each in own.memory if everything or len(each.tasks) == len(own.tasks))
     return {"own": own._replace(triggered=FlinkCheckpoint(own.newest + 1, saved=saved), newest=own.newest + 1)}
 
@@ -108,6 +113,7 @@ def has_passed(own: FlinkJob) -> bool:
 def complete(own: FlinkJob) -> Changes:
     """Complete the checkpoint: the source is never read again before it. The coordinator is to be notified."""
     assert own.triggered is not None
+    # Who has passed no longer matters, and states that differ in nothing else must be equal.
     done = own.triggered._replace(passed=())
     after = own._replace(triggered=None, checkpoints=(*own.checkpoints, done), notified=done.id)
     return {"own": handled(after)}

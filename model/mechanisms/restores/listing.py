@@ -67,6 +67,7 @@ def compose(composition: Composition) -> None:
     composition.map_view(KEPT_TABLE, table_of_kept)
     composition.find(READER_STARTS_LISTING).extend(begin_first_listing, "own", "own_seen")
     composition.find(READER_STARTS_LISTING_AGAIN).extend(begin_listing, "own", "own_seen")
+    # From the general to the special: each `replace` overwrites effects that the one before it has set.
     ends = composition.find(READER_ENDS_LISTING, READER_ENDS_LISTING_AGAIN).replace(_ends_listing)
     ends.without(KEEPS).replace(_ends_first_listing)
     composition.find(READER_ENDS_LISTING_AGAIN).replace(_ends_second_listing)
@@ -74,6 +75,7 @@ def compose(composition: Composition) -> None:
 
 
 def _ends_listing(ends: Transition) -> Transition:
+    # By identity: other mechanisms have added effects of their own, which stay in their places.
     effects = (keep_shown if effect is keep_instants else effect for effect in ends.effects)
     return replace(ends, arguments=(listed_parts,), effects=tuple(effects))
 
@@ -104,6 +106,7 @@ def end_first_listing(
     """Record the listed instants. The reader's time becomes the maximum of the completion times of listed instants and
     the requested times of listed restores.
     """
+    # Under `read_time = clock` the time was taken before the listing, and must stay as it is.
     time = newest(shown_instants, known(own_seen, seen, restores)) if takes_time else own.time
     first = up_to(shown_instants, time)
     return {
@@ -123,6 +126,7 @@ def keep_shown(
     plans = tuple(plan for plan in own.plans if plan not in undone and not is_gone(restores, plan))
     kept = tuple(entry.requested for entry in shown_instants if entry.completed <= own.time)
     after = own._replace(at_start=(), instants=kept, plans=plans)
+    # `first` is dropped: it is not compared again, and would only multiply the states.
     return {"own": after, "own_seen": SeenRestores(len(restores), own_seen.before)}
 
 
@@ -136,6 +140,7 @@ def end_second_listing(
     """
     now = up_to(shown_instants, own.time)
     if misses(own_seen.first, now, hidden(own_seen, seen, restores)):
+        # Back to the second listing, not to the first: the reader keeps the time that it has taken.
         again = own._replace(step=LISTED, at_start=(), plans=())
         return {"own": again, "own_seen": own_seen._replace(restores=0, first=now)}
     return keep_shown(own._replace(step=SURE), own_seen, shown_instants, restores, seen=seen)
@@ -151,6 +156,7 @@ def is_restored_away(own: Reader, restores: Planned) -> bool:
     """True if a restore has removed an instant or plan that the read needs. A plan that is newer than the read's time
     divides no logs that the read keeps.
     """
+    # A plan counts, too: without it the logs that it divides would belong to one slice.
     needed = (*own.instants, *(plan for plan in own.plans if plan <= own.time))
     return bool(restores) and any(is_gone(restores, requested) for requested in needed)
 
@@ -164,6 +170,7 @@ def present(published: Published, restores: Planned) -> tuple[int, ...]:
     """Return the requested times of the completed instants whose files exist. An undone instant is included until the
     restore deletes its files.
     """
+    # By files, not by the plan: a listing shows an undone instant until its timeline file is deleted.
     return tuple(e.requested for e in ever_published(published, restores) if not is_gone(restores, e.requested))
 
 
@@ -171,6 +178,7 @@ def listed_parts(own: Reader, own_seen: SeenRestores, published: Published, rest
     """Yield each possible listing as a tuple of requested times. A listing may show any of the restore plans and
     instants that appeared or disappeared since it began.
     """
+    # All subsets: a storage may show each concurrent change or not, and in no particular order.
     throughout = _throughout(own, published, restores)
     entries = [entry.requested for entry in ever_published(published, restores)]
     some = [

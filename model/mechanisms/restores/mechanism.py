@@ -128,9 +128,11 @@ def to_undo(
     """Return the requested times of the instants that a restore to the newest savepoint undoes, in removal order; ()
     without a savepoint.
     """
+    # The guard and the effect both compute this, because a guard may not change the state.
     saved = newest_savepoint(savepoints)
     if saved is None:
         return ()
+    # A writer that has published is still in the state with its requested time until its next write.
     completed = {entry.requested for entry in published}
     pending = (own.requested for own in every_writer.values() if is_on_timeline(own, rollbacks))
     writing = (each for each in pending if each not in completed and not is_undone(restores, each))
@@ -154,6 +156,7 @@ def put_plan(
     read_meanwhile: bool, log_plans: Plans | None = None,
 ) -> Changes:  # fmt: skip
     """Put the plan of the restore on the timeline. After this step, no actor sees the instants listed in the plan."""
+    # Kept in the restore: a runner that started one of them must still find out which files it takes.
     undone_plans = tuple(plan for plan in (*plans, *(log_plans or ())) if plan.requested in own.undone)
     entries = taken_off(published, own.undone) if read_meanwhile else ()
     plan = Restore(requested=own.restore, at=own.to, runner=me, inflight=False, undone=own.undone,
@@ -180,6 +183,7 @@ def next_instant(own: Restorer) -> Iterable[Args]:
 def undo_instant(own: Restorer, restores: Planned) -> Changes:
     """Delete the data files of one undone instant, and then its timeline files."""
     own = own._replace(step="undone" if own.done + 1 == len(own.undone) else "undoing", done=own.done + 1)
+    # The greatest: a dead restorer's plan is resumed from its beginning, and what is deleted stays deleted.
     mine = (r._replace(gone=max(r.gone, own.done)) if r.requested == own.restore else r for r in restores)
     return {"own": own, "restores": tuple(mine)}
 
@@ -191,6 +195,7 @@ def published_restore(me: str, own: Restorer) -> tuple[Restorer, Restored]:
 def without_undone(pending_instants: Iterable[Instant], restores: Planned) -> Iterator[Instant]:
     """Redefine the view `pending_instants` to omit undone writes."""
     for instant in pending_instants:
+        # Undone plans are already gone from the component `plans`, on which the other entries of the view rest.
         if instant.action != "deltacommit" or not is_undone(restores, instant.requested):
             yield instant
 

@@ -91,6 +91,7 @@ def undone_by(
         return has_put_files(entry) and is_after
 
     later = sorted((e for e in published if is_later(e)), key=lambda e: -e.completed)
+    # A plan stays in `plans` after it completes, and then its completed instant decides.
     known = {entry.requested for entry in published if isinstance(entry, ADDS_FILES)}
     pending = [plan.requested for plan in plans if plan.requested not in known]
     pending = sorted((*pending, *writing), reverse=True) if protocol[Restores].restore_pending == "undone" else []
@@ -127,6 +128,7 @@ def loses_input(plan: int, group: int, restores: tuple[Restore, ...]) -> bool:
     """
     for each in restores:
         found = next((known for known in each.plans if known.requested == plan), None)
+        # A plan of another restore, or one that takes nothing from this group, loses nothing here.
         part = found.part_in(group) if found else None
         if part and any(file.requested in each.undone[: each.gone] for file in taken_files(part)):
             return True

@@ -44,6 +44,8 @@ def compose(composition: Composition) -> None:
 
 
 def _counts_undone(composition: Composition, me: str, plans: str) -> None:
+    # A restore takes plans out of `plans`. Counted there, each would give its planner one plan more than the world
+    # allows.
     [left] = (guard for each in composition.select(PLANS, actors=[me]) for guard in each.guards if guard.limit)
     ever = preset(left.holds, **{plans: Component(f"{plans}_ever")})
     composition.select(PLANS, actors=[me]).swap(left, replace(left, holds=ever))

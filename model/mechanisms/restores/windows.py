@@ -54,4 +54,5 @@ def note_undone(own: Consumer, restores: Planned) -> Changes:
 
 def is_undone(own: Consumer, own_undone: UndoneWindow, restores: Planned) -> bool:
     """True if the incremental window cannot be read, because a restore has undone part of it or deleted files in it."""
+    # Two reasons: the window itself was undone, or files of an instant that it keeps are already deleted.
     return own_undone.undone or any(is_gone(restores, requested) for requested in own.kept)

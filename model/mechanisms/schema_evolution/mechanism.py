@@ -71,6 +71,7 @@ def compose(composition: Composition) -> None:
             transition("schema_evolver_starts_commit", me, at="requested", to="started", effect=start_commit),
         )  # fmt: skip
         publication(composition, Publication("schema_evolver", me, "started", partial(published_change, me)))
+    # An argument: the search tries every moment at which the writer may have opened the table.
     opens = composition.find(REQUESTS, actors=composition.actors_of(WRITER))
     opens.add_argument(known_columns).extend(know_columns, "own_known_columns")
     compactors = composition.actors_of(COMPACTOR)
@@ -118,6 +119,7 @@ def know_columns(*, columns: int) -> Changes:
 def open_plan(schemas: Schemas, table_protocol: Protocol) -> Changes:
     """Record how many added columns a table service writes: those that exist now, or those that it found at its start.
     """
+    # A service that keeps its first look is taken to have opened the table before the first change, the worst case.
     current = table_protocol[SchemaEvolution].columns_written == "current"
     return {"own_known_columns": Columns(len(schemas) if current else 0)}
 

@@ -121,6 +121,7 @@ def with_columns(
     rules: Rules, table: Table, query: Query, show: Callable[[Fold, Ranked], Record]
 ) -> Callable[[Fold, Ranked], Record]:
     """Return a version of the function `show` whose rows include the values of the visible columns."""
+    # An incremental window with an end shows the columns of its end, like a read as of that time.
     of_now = query.kind not in ("as_of", "incremental") or query.until is None
     shown = shown_at(rules, table, inf if of_now else query.until or 0)
 
@@ -128,6 +129,7 @@ def with_columns(
         row = show(fold, won)
         if row.deleted or won.log is None:
             return row
+        # Each compaction may have been by a service that knew fewer columns than the writer.
         own = min(columns_of(table.writes, won.log), kept_of(fold, won.log))
         return row._replace(value=text_of(str(row.value), own, shown))
 
@@ -148,6 +150,8 @@ def shown_at(rules: Rules, table: Table, time: float) -> int:
         return had_at(schemas.since, time)
     commits = [(write.completed, write.requested, columns(write)) for write in table.writes]
     commits += [(each.completed, each.requested, each.columns) for each in schemas.altered]
+    # By requested time, although the others go by completion: this choice is Hudi's, which takes the last commit's
+    # schema.
     done = [(requested, count) for at, requested, count in commits if at is not None and at <= time]
     return max(done, default=(0, 0))[1]
 
@@ -156,6 +160,7 @@ def kept_of(fold: Fold, log: Log) -> float:
     """Return an upper bound on the number of added columns that a log's rows have after compactions. If no compaction
     has merged the log, return infinity, which means that no column was dropped.
     """
+    # The log is read as it is, so no service has rewritten its rows.
     if log in fold.logs:
         return inf
     for part in (*((fold.base,) if fold.base else ()), *(each for each in fold.logs if isinstance(each, Fold))):

@@ -38,6 +38,7 @@ class JsonLines:
 
     def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """Send one request and return the answer."""
+        # Not before the first request: a JVM takes seconds to start, and may never be asked.
         process = self._process = self._process or self._started()
         assert process.stdin is not None, "a pipe"
         assert process.stdout is not None, "a pipe"
@@ -47,15 +48,19 @@ class JsonLines:
             if timer:
                 timer.start()
             process.stdin.write(json.dumps(request) + "\n")
+            # A pipe is buffered by block: without this the process would wait for the request, and this one for the
+            # answer.
             process.stdin.flush()
             line = process.stdout.readline()
         except BrokenPipeError:
             line = ""
         finally:
+            # Before `cancel`, after which a timer that did not fire looks like one that did.
             late = timer is not None and not timer.is_alive()
             if timer:
                 timer.cancel()
         if not line:
+            # Forgotten, so that the next request starts a new process instead of failing on a closed pipe.
             code, self._process = process.wait(), None
             raise ProcessEnded(f"it gave no answer in {self._seconds:g} s" if late else f"it ended with {code}")
         return _object(line)
@@ -67,6 +72,7 @@ class JsonLines:
         assert self._process.stdin is not None, "a pipe"
         self._process.stdin.close()
         try:
+            # A process with work of its own left, such as a JVM's shutdown hooks, may not end by itself.
             self._process.wait(self._seconds)
         except subprocess.TimeoutExpired:
             self._process.kill()

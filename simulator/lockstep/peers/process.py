@@ -29,6 +29,8 @@ class PeerProcess:
     """
 
     def __init__(self, name: str, python: Path, version: str | None = None) -> None:
+        # PYSPARK_PYTHON too: Spark would start its workers with the first `python3` of the PATH, which lacks the
+        # packages.
         environment = {**os.environ, "PYTHONPATH": str(_PROGRAMS), "PYSPARK_PYTHON": str(python)}
         if version is not None:
             environment[f"NBCC_{name.upper()}_VERSION"] = version
@@ -45,6 +47,7 @@ class PeerProcess:
         try:
             answer = self._process.ask({"do": step, "table": table, **arguments})
         except ProcessEnded as ended:
+            # Not PeerRefused: that a peer refuses a step is a fact about the system, that it ended is not.
             raise PeerMissing(f"the process of {self._name}: {ended}; its output is above") from ended
         if "error" in answer:
             raise PeerRefused(answer["error"])
@@ -71,6 +74,7 @@ def peer(name: str, version: str | None = None) -> PeerProcess:
     python = Path(os.environ.get(f"NBCC_{name.upper()}_PYTHON", there))
     if not python.exists():
         raise PeerMissing(f"the peer {name} has no environment at {python}; `make interop` builds it")
+    # One process for all tables of a run: the start of Spark costs more than most histories.
     process = PeerProcess(name, python, version)
     atexit.register(process.close)
     return process

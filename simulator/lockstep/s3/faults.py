@@ -92,6 +92,8 @@ class Meeting:
     def wait(self) -> None:
         """Wait until all `size` requests have arrived."""
         try:
+            # In the thread of one connection: the others serve on meanwhile. A missed meeting must fail a test, not
+            # hang it.
             self._barrier.wait(20)
         except threading.BrokenBarrierError:
             self.is_missed = True

@@ -71,6 +71,7 @@ class Bucket:
         answered.
         """
         count, until = 0, 0.0
+        # By end, as in interval scheduling: the request that ends first leaves most room for the others of the chain.
         for request in sorted(self.requests, key=lambda each: each.ended):
             if request.began >= until:
                 count, until = count + 1, request.ended
@@ -86,6 +87,7 @@ class Bucket:
             there = self.objects.get(key)
             if (absent and there is not None) or (tag is not None and (there is None or there.tag != tag)):
                 return None
+            # The number of requests makes the ETag new even if the bytes are not: If-Match must see every replacement.
             stored = Stored(data, f'"{hashlib.md5(data).hexdigest()}-{len(self.requests)}"', time.time())
             self.objects[key] = stored
             return stored.tag
@@ -104,12 +106,14 @@ class Bucket:
         for each common beginning up to the delimiter.
         """
         with self.changing:
+            # Copied under the lock, and put together without it: another thread may put an object at any time.
             found = sorted(item for item in self.objects.items() if item[0].startswith(prefix) and item[0] > after)
         entries: dict[str, Stored | None] = {}
         for key, stored in found:
             end = key.find(delimiter, len(prefix)) if delimiter else -1
             if end < 0:
                 entries[key] = stored
+            # A group before `after` was on an earlier page, although some of its keys are after it.
             elif (group := key[: end + len(delimiter)]) > after:
                 entries[group] = None
         return [*entries.items()][:size], len(entries) > size
@@ -137,6 +141,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         query = self._query()
         listing = "list-type" in query
+        # S3 has no method of that name: a listing is a GET, which faults and counts must tell from that of an object.
         if self._begins("LIST" if listing else self.command, query.get("prefix", [""])[0] if listing else None):
             return
         if listing:
@@ -152,11 +157,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.do_GET()
 
     def do_PUT(self) -> None:
+        # Read before a fault is applied: a client that is still sending would not see the answer.
         data = self._body()
         if self._begins():
             return
         query = self._query()
         if "uploadId" in query:
+            # An object appears when its upload is completed, so a part changes nothing that another client sees.
             self.bucket.uploads[query["uploadId"][0]][int(query["partNumber"][0])] = data
             self._send(200, tag='"part"')
             return
@@ -196,6 +203,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self._begins("DELETE", keys[0] if keys else ""):
             return
         began = self._request.began
+        # One request deletes many objects. Each is counted, so that tests find the key that they ask for.
         self.bucket.requests += [Request("DELETE", key, began, began) for key in keys[1:]]
         for key in keys:
             self.bucket.delete(key)
@@ -204,6 +212,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _list(self, query: dict[str, list[str]]) -> None:
         after = query.get("continuation-token", query.get("start-after", [""]))[0]
+        # Before the objects are looked at: a slow listing still shows what was put while it waited.
         time.sleep(self.bucket.listing_seconds)
         size = min(self.bucket.page, int(query.get("max-keys", [self.bucket.page])[0]))
         found, more = self.bucket.listed(query.get("prefix", [""])[0], after, size, query.get("delimiter", [""])[0])
@@ -234,9 +243,11 @@ class _Handler(BaseHTTPRequestHandler):
         with self.bucket.changing:
             self.bucket.requests.append(self._request)
             joined = [meeting for meeting in self.bucket.meetings if meeting.join(self._request)]
+        # After the lock is released, or no other request could arrive at the meeting.
         for meeting in joined:
             meeting.wait()
         self._fault = self._request.fault = self.bucket.fault(self._request)
+        # These faults lie about the answer, so the request is carried out first.
         if self._fault in ("", "refuse", "lose", "stall"):
             return False
         self._send(200)
@@ -254,6 +265,7 @@ class _Handler(BaseHTTPRequestHandler):
         self, status: int, body: bytes = b"", stored: Stored | None = None, tag: str | None = None, part: str = ""
     ) -> None:
         time.sleep(self.bucket.latency_seconds + (self.bucket.stall_seconds if self._fault == "stall" else 0))
+        # Before the bytes are sent: a client may begin its next request before this thread goes on.
         self._request.ended = time.monotonic()
         if self._fault in ("lose", "drop"):
             self.close_connection = True
@@ -296,6 +308,7 @@ class _Server(ThreadingHTTPServer):
     connections early.
     """
 
+    # A client keeps its connection open: a test that has ended must not wait for it.
     daemon_threads = True
 
     def handle_error(self, request: Any, client_address: Any) -> None: ...
@@ -307,6 +320,7 @@ def s3_server() -> Iterator[Bucket]:
     bucket = Bucket()
     server = _Server(("127.0.0.1", 0), type("Handler", (_Handler,), {"bucket": bucket}))
     bucket.url = f"http://127.0.0.1:{server.server_address[1]}"
+    # `shutdown` waits for the loop of the server, and half a second is its usual turn.
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:

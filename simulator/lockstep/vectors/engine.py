@@ -30,6 +30,8 @@ def differences(vector: Path, rules: Mapping[str, str] | None = None) -> Iterato
     system = EngineSystem(World.from_mapping(meta["world"]), protocol, changed)
     _load(system, vector / "table")
     times = [tick_of(time) for instant in _expected(vector, "timeline") for time in _times(instant)]
+    # The engine's clock begins after the last time of the table. An earlier one would make its newest commits future
+    # ones.
     system.harness.clock.tick = max(times, default=0)
     yield from _of_the_timeline(vector, system)
     for read in _expected(vector, "reads"):
@@ -63,6 +65,7 @@ def _of_the_timeline(vector: Path, system: EngineSystem) -> Iterator[str]:
     for expected in (*timeline, *archived):
         if expected["completed"] and expected["action"] in WRITES:
             write = active.find(expected["requested"]) or archive.find(expected["requested"])
+            # Readers ask the active timeline first, and the archive only for what is missing there.
             if write is None or write.completed != expected["completed"]:
                 yield f"the write requested at {expected['requested']}: {write}"
     names = {(instant.action, instant.requested, instant.completed) for instant in archive.instants()}

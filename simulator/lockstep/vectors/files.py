@@ -46,6 +46,7 @@ def write_vector(folder: Path, run: VectorRun, history: PlayedHistory, batches: 
     with history.system.folder() as table:  # type: ignore[attr-defined]  # a system with files
         shutil.copytree(table, folder / "table")
     reads = [_read(history, query, folder / "table") for query in _queries(history)]
+    # Slices as of a time that a read refuses need not exist any more: their files may be cleaned.
     answered = {read["until"] for read in reads if read["kind"] == "as_of" and "rows" in read}
     _json(folder / "meta.json", _meta(run, history))
     (folder / "steps.jsonl").write_text("".join(f"{json.dumps(step)}\n" for step in _steps(history, batches)), "utf-8")
@@ -88,6 +89,7 @@ def _steps(history: PlayedHistory, batches: Mapping[tuple[str, int], Any]) -> It
     for step in history.steps:
         row = ROWS[step.action]
         line = {"actor": step.actor, "action": step.action, "args": plain(dict(step.args)), "operation": row.operation}
+        # The n-th write of an actor has the n-th batch: its number is not part of a step.
         if row.starts:
             number = begun[step.actor, row.operation] = begun.get((step.actor, row.operation), 0) + 1
             if batch := batches.get((step.actor, number)):
@@ -107,6 +109,7 @@ def _instants(instants: Iterable[tuple[Any, ...]]) -> list[dict[str, Any]]:
 def _archived(history: PlayedHistory) -> list[tuple[Any, ...]]:
     """The instants in the archive, by requested time; the newest may still be on the active timeline, too."""
     model, state = history.model, history.state
+    # The component is there only in worlds with an archiver.
     archive = model.component(state, "archive") if "archive" in model.components else ()
     done = [each for each in model.component(state, "published") if each.requested in archive]
     done.sort(key=lambda each: each.requested)
@@ -134,6 +137,7 @@ def _queries(history: PlayedHistory) -> Iterator[Query]:
     """The reads that were compared with the engine at the end of the history."""
     yield Query("snapshot")
     yield from final_queries(history.timeline, change_logs=history.keeps_promises)
+    # A world outside the assumptions of the promises, such as one that loses locks, has no right answer here.
     if history.keeps_promises:
         yield from other_queries(history.timeline, history.model.settled(history.state))
 

@@ -51,11 +51,13 @@ def fill(
     for number, run in enumerate(runs):
         progress(number, len(runs))
         try:
+            # By name: a run that is added or left out changes no rows of the others.
             _play(out, run, random.Random(f"{seed}.{run.name}").randrange, report)
         except CannotPlay as error:
             report.unplayable[run.name] = str(error)
         except Disagreement as disagreement:
             report.disagreed[run.name] = str(disagreement)
+            # A part of the vector may be written already, and a wrong one must not stay.
             shutil.rmtree(out / run.name, ignore_errors=True)
     return report
 
@@ -78,4 +80,5 @@ def _play(out: Path, run: VectorRun, choose: Callable[[int], int], report: FillR
         report.transitions.update(step.action for step in history.steps)
 
     check = Check(CheckOptions(factory=factory("engine"), readers=(keep,)))
+    # The readers run at the end of the history, after the reads that model and engine must agree on.
     check.walk(Model(run.world, Protocol()), batches, Replay(run.steps))

@@ -89,6 +89,7 @@ def runs_of_worlds(size: str) -> Iterator[VectorRun]:
 
 
 def _runs(world: World) -> list[tuple[Step, ...]]:
+    # Tours of the quotient: two writers that only swap their names need no vector each.
     graph = Quotient(Model(world, Protocol()))
     return [tuple(graph.run(run)) for run in tours(graph.edges(), graph.first)]
 
@@ -103,6 +104,7 @@ def _chosen(runs: Sequence[Sequence[Step]], count: int) -> list[int]:
         best = max(range(len(runs)), key=lambda place: len(left & {step.action for step in runs[place]}))
         chosen[best] = None
         left -= {step.action for step in runs[best]}
+    # Sorted by place again, so that the choice is spread over the tour and not over lengths.
     longer = sorted(sorted(range(len(runs)), key=lambda place: -len(runs[place]))[: max(count, len(runs) // 2)])
     for place in longer[:: max(1, len(longer) // max(1, count))]:
         if len(chosen) < count:
@@ -121,6 +123,7 @@ def stored_runs() -> Iterator[VectorRun]:
             yield _replayed(f"finding-{name}", finding.trace, finding.title, f"finding {name}")
     for path in sorted((findings.FOLDER.parent / "traces").glob("*.json")):
         trace = load_trace(path)
+        # A vector has one protocol for all its actors.
         if not trace.world.settings:
             yield _replayed(f"gallery-{path.stem}", trace, trace.title, f"gallery run {path.stem}")
 
@@ -140,6 +143,7 @@ def _possible(model: Model, steps: Sequence[Step]) -> Iterator[Step]:
             step = symbols.resolved(named)
         except KeyError:
             return
+        # The default protocol refuses what the finding shows; what came before is still a good vector.
         if step not in model.enabled(state):
             return
         yield step
