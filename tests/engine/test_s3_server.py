@@ -33,6 +33,25 @@ def test_a_body_without_chunks_is_stored_as_it_is(bucket: Bucket) -> None:
     assert bucket.objects["k"].data == b"5;\r\nhello\r\n0;\r\n\r\n"
 
 
+def test_uploads_that_overlap_keep_their_parts(bucket: Bucket) -> None:
+    def begun(key: str) -> str:
+        _, body = answer(bucket, "POST", f"/{key}?uploads")
+        return ElementTree.fromstring(body).findtext("UploadId") or ""
+
+    def put(key: str, upload: str) -> None:
+        answer(bucket, "PUT", f"/{key}?partNumber=1&uploadId={upload}", key.encode())
+
+    first, second = begun("a"), begun("b")
+    put("a", first)
+    put("b", second)
+    answer(bucket, "POST", f"/a?uploadId={first}")
+    third = begun("c")
+    answer(bucket, "POST", f"/b?uploadId={second}")
+    put("c", third)
+    answer(bucket, "POST", f"/c?uploadId={third}")
+    assert {key: stored.data for key, stored in bucket.objects.items()} == {"a": b"a", "b": b"b", "c": b"c"}
+
+
 @pytest.mark.parametrize("page", [1, 2, 1000])
 def test_a_listing_with_a_delimiter_groups_deeper_keys(bucket: Bucket, page: int) -> None:
     bucket.page = page

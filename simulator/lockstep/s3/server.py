@@ -17,6 +17,7 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
+from uuid import uuid4
 from xml.etree import ElementTree
 from xml.sax.saxutils import escape
 
@@ -188,7 +189,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._delete_all(body)
         elif not self._begins():
             if "uploads" in query:
-                upload = str(len(self.bucket.uploads))
+                upload = uuid4().hex
                 self.bucket.uploads[upload] = {}
                 self._send(200, f"<InitiateMultipartUploadResult><UploadId>{upload}</UploadId>"
                            "</InitiateMultipartUploadResult>".encode())  # fmt: skip
