@@ -92,11 +92,13 @@ class Check:
         """
         options = self.options
         world = options.fitted(options.world or self._drawn_world(choose))
+        # Edges are counted only where all of them are known, and only for the model itself, not for a mutant of it.
         graph = None
         if world == options.fitted(PINNED) and options.model is Model:
             graph = pinned(world, options.protocol)
         model = graph.model if graph else options.model(world, options.protocol)
         batches = draw_batches(choose, world, repeats=options.widened and options.repeats)
+        # A new one for each history: a schedule has a state, and a history must not depend on the ones before it.
         schedule = options.schedules[choose(len(options.schedules))]()
         if options.widened and choose(IN_FLIGHT_ONE_IN) == IN_FLIGHT_ONE_IN - 1:
             schedule = Limited(schedule, 1 + choose(LONGEST_IN_FLIGHT))
@@ -114,6 +116,7 @@ class Check:
 
     def _any_world(self, choose: Choose) -> World:
         options = self.options
+        # The last number and not 0: a choice that shrinks to 0 then shrinks away from the pinned world.
         if choose(PINNED_ONE_IN) == PINNED_ONE_IN - 1:
             return PINNED
         world = draw_world(choose, options.kinds)
@@ -134,6 +137,7 @@ class Check:
             Disagreement: If model and system differ.
         """
         system = self.options.factory(model.world, self.options.protocol, batches)
+        # A system with phases that it cannot interrupt is given the schedules that it can play.
         if coarse := getattr(system, "coarse", ()):
             schedule = AtomicPhases(schedule, coarse)
         history = PlayedHistory(model, system, batches, self.options.mapping)
@@ -165,6 +169,7 @@ class Check:
             if schedule.complete:
                 self._end(history, Tally())
         except Disagreement as disagreement:
+            # The same if the beginning of the title is: numbers of steps, times and rows change while a trace shrinks.
             again = trace_of(history, trace.batches, disagreement, options.found_by)
             return again if again.title.split()[:7] == trace.title.split()[:7] else None
         finally:
@@ -183,11 +188,13 @@ class Check:
         # Only the actions of this world, by name: other mechanisms do not change what a seed draws.
         schedule.begin(choose, actors, sorted(possible) or [row.action for row in self.options.mapping])
         impossible: Mapping[str, str] = getattr(history.system, "impossible", {})
+        # Counted once a history, so that a report shows what the agreement does not cover.
         for action in sorted({step.action for step in history.enabled()} & impossible.keys()):
             history.skipped[f"{action}: {impossible[action]}"] += 1
         otherwise: Callable[..., bool] = getattr(history.system, "does_otherwise", lambda *_: False)
 
         def playable() -> list[Step]:
+            # Left out before the schedule sees them: a schedule that picks one would have drawn a number for nothing.
             ours = (step for step in history.enabled() if step.action not in impossible)
             return [step for step in ours if not otherwise(model, history.state, step)]
 
@@ -195,6 +202,7 @@ class Check:
             step = schedule.next(choose, enabled)
             if step is None:
                 break
+            # Shrinking repeats one history, which says nothing about how much of the graph random ones reach.
             if graph and not self.disagreed:
                 self.coverage.visit(graph, history.state, step)
             history.take(step)
@@ -249,6 +257,7 @@ def run(
     began = time.monotonic()
 
     def one(choose: Choose) -> None:
+        # Once a disagreement is found its shrinking may take longer: a short counterexample is worth the time.
         if seconds is not None and time.monotonic() - began >= seconds and not check.disagreed:
             raise TimeIsUp
         check.play(choose)
@@ -257,6 +266,8 @@ def run(
 
     given_choices(one, examples=examples, seed=seed, shrinks=shrinks, expected=Disagreement)
     if check.disagreed is not None and shrinks:
+        # Hypothesis shrinks the numbers that were drawn; this shrinks the steps, to which one number may be a whole
+        # change.
         check.disagreed = shrink_disagreement(check.disagreed, check.again)
     report = _report(check, seed, time.monotonic() - began)
     if report.disagreement is not None and traces_dir is not None:

@@ -21,10 +21,12 @@ def computed_batch(model: Any, state: Any, step: Step, data: Mapping[int, Batch]
         return None
     actor, time = step.actor, model.view(state, SETTLED, step.actor)
     number = model.component(state, actor).number + 1
+    # Time 0: nothing has completed, and a read as of it would be refused.
     rows: Mapping[Any, Any] = model.rows(state, Query("as_of", until=time), data) if time else {}
     deletes, groups = verb_of(model.world, actor) == DELETE, _groups(data)
     batch: dict[tuple[int, int], dict[str, Record]] = {file: {} for file in model.world.files(actor, number)}
     for key, row in rows.items():
+        # A file that the world does not have may be added here: `is_possible` then leaves the step out.
         batch.setdefault((groups[key], 1), {})[key] = Record(row.ordering, f"{actor}.{number}", deleted=deletes)
     return batch
 

@@ -33,6 +33,7 @@ class EdgeCoverage:
 
     def visit(self, quotient: Quotient, state: State, step: Step) -> None:
         """Count the transition ``step`` from ``state`` as taken."""
+        # A look into a set is far cheaper than the edge, which takes a canonical form of both states.
         if (state, step) not in self._steps:
             self._steps.add((state, step))
             self._seen.add(quotient.edge(state, step, quotient.model.apply(state, step)))

@@ -44,6 +44,7 @@ def first_difference(what: str, model: Any, system: Any) -> Difference | None:
     if isinstance(model, tuple) and isinstance(system, tuple):
         only_model = tuple(element for element in model if element not in system)
         only_system = tuple(element for element in system if element not in model)
+        # Both are empty if the order differs, or how often an element occurs: then both values are shown whole.
         if only_model or only_system:
             return Difference(what, only_model, only_system)
     return Difference(what, model, system)

@@ -34,6 +34,7 @@ def foreign_rows(
     table = model.table(state)
     if reader[Slicing].first_slice == "first_requested":  # such a reader sees the logs of pending writes
         table = table_with_unpublished(table, model.pending_writes(state))
+    # By key, in all groups: a key is in one file group, so that no group overwrites the row of another.
     rows = {}
     for group in range(model.world.groups):
         until = inf if query.until is None else query.until
@@ -46,10 +47,13 @@ def foreign_rows(
         # Whether a base file kept tombstones depends on the writer's rules.
         in_a_log = reader[Merging].fold == "logs_first"
         merger = model.merger._replace(logs_first=in_a_log)
+        # The keys of the reader's slice: one that only the writer's slice has is not returned, right or wrong.
         for key in sorted({key for log in logs_of(shape) for key in _file(data, group, log)}):
             record_of = partial(_record, data, group, key)
             base = None if written is None else _of_base(written, record_of, model.merger, in_a_log)
+            # The base is one log that has the compacted record: the reader does not look behind a base file.
             won = evaluate(top, partial(_on_base, base, record_of), merger)
+            # A window contains deletes, a table does not.
             if won is not None and (query.kind == "incremental" or not won.deleted):
                 rows[key] = won.content
     return canonical_rows(rows)
@@ -62,6 +66,7 @@ def _base_as_written(table: Table, group: int, shape: Fold, writer: Rules, reade
     if shape.base is None:
         return None
     whole = shape.base._replace(shown=None)  # a window may hide rows of it
+    # Newest first: of two base files with equal inputs the reader opens the newer one.
     for barrier, _ in sorted(writer.bases(table, group), reverse=True):
         if base_file(reader, table, group, barrier) == whole:
             written = base_file(writer, table, group, barrier)
@@ -99,6 +104,7 @@ def rule_of_difference(model: Model, state: State, query: Query, data: Mapping[i
     """
     answer = foreign_rows(model, state, query, data, reader)
     options = [*reader.differences().items()]
+    # By size, so that the first that explains the answer has the fewest options.
     for some in chain.from_iterable(combinations(options, count) for count in range(1, len(options))):
         alone = Protocol.from_mapping({**model.protocol.to_mapping(), **dict(some)})
         if foreign_rows(model, state, query, data, alone) == answer:

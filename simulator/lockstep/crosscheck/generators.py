@@ -42,11 +42,13 @@ def draw_world(choose: Choose, of: Collection[str] | None = None) -> World:
     actors that the world may have; by default, all kinds.
     """
     actors = dict.fromkeys(kinds(), 0)
+    # In the order of names: a new mechanism must not change what a seed draws for the others before it.
     for kind in sorted(kinds() if of is None else of):
         actors[kind] = _one_of(choose, kinds()[kind].in_random_worlds)
     while sum(actors.values()) > MOST_ACTORS - OF_THEMES:  # rare: one world in some thousands
         actors[max(actors, key=lambda kind: actors[kind])] -= 1
     buckets, partitions = 1 + choose(3), 1 + choose(2)
+    # Two writes in one of four worlds: they multiply the length of a history.
     per_writer = 1 + int(choose(4) == 3)
     shapes = {
         (f"w{writer}", number): _shape(choose, buckets * partitions)
@@ -74,10 +76,12 @@ def modelled_part(choose: Choose, world: World, fits: Callable[[World], bool]) -
     needs = {name: says["needs"] for part in limits() for name, says in declarations(part).items()}
     chosen = {name: value for part in world.limits.values() for name, value in overrides(part).items()}
     plain, alone = World().flat(), {WRITER.name: world.actors[WRITER.name]}
+    # From the least world upwards. Taking away from the whole one would leave pairs that exclude each other to chance.
     found = _fitting(world, fits, actors=alone, settings={}, **{name: plain[name] for name in chosen})
     left = [kind for kind, count in world.actors.items() if count and kind not in alone]
     left += [name for name in chosen if not needs[name]]
     while found is not None and left:
+        # In random order, so that each of two that exclude each other has its turn.
         name = left.pop(choose(len(left)))
         own = {limit: value for limit, value in chosen.items() if name in (limit, needs[limit])}
         counts = range(world.actors.get(name, 0), 0, -1)
@@ -134,6 +138,7 @@ def draw_batches(choose: Choose, world: World, repeats: bool = False) -> dict[tu
         for number in range(1, world.writes_per_writer + 1):
             actor = f"w{writer}"
             batch = _sent_before(batches, world, actor, number)
+            # A batch that is sent again must have the rows that were sent before, or it is another batch.
             if batch is None:
                 drawn = _batch(choose, world, actor, number)
                 batch = _with_repeats(choose, world, drawn) if repeats else drawn
@@ -172,6 +177,7 @@ def _batch(choose: Choose, world: World, actor: str, number: int, deletes: bool 
     batch: dict[tuple[int, int], dict[str, Record]] = {}
     used: dict[int, list[str]] = {}
     for group, version in files:
+        # The files of one write share no key: which of two records is the later one is `_with_repeats`' question.
         left = used.setdefault(group, list(keys_of(world, group)))
         rows = 1 if rolled else 1 + choose(min(len(left), world.keys))
         batch[group, version] = {
@@ -193,6 +199,7 @@ def _with_repeats(choose: Choose, world: World, batch: Batch) -> Batch:
     others = world.orderings - 1
 
     def entry(record: Record) -> Record | Several:
+        # With one ordering value every second record would tie, and the writer rejects ties.
         if not others or choose(REPEATED_ONE_IN) != REPEATED_ONE_IN - 1:
             return record
         again = record._replace(
@@ -231,6 +238,7 @@ def keys_of(world: World, group: int) -> tuple[str, ...]:
 @cache
 def _keys(partition: int, bucket: int, buckets: int, count: int) -> tuple[str, ...]:
     letter = "abcdefghijklmnopqrstuvwxyz"[partition]
+    # Eight times as many as needed on average: a hash spreads them unevenly over the buckets.
     names = [f"{letter}{n}" for n in range(count * buckets * 8)]
     homes = buckets_of([pa.array(names)], buckets).tolist()
     return tuple(name for name, home in zip(names, homes, strict=True) if home == bucket)[:count]

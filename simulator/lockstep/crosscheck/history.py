@@ -70,6 +70,7 @@ class PlayedHistory:
     def enabled(self) -> list[Step]:
         """Return the steps that the model allows now, and that the system must be able to take."""
         steps = list(self.model.enabled(self.state))
+        # Asked by attribute: a system of a user need not know of optional abilities.
         writes_files = hasattr(self.system, "rows_by_action")
         return [s for s in steps if not writes_files or is_possible(self.model, self.state, s, self.data)]
 
@@ -85,6 +86,7 @@ class PlayedHistory:
 
     def take(self, step: Step) -> None:
         """Take a step on both the model and the system, then compare their observable values."""
+        # The model first: if the system fails, the step and its state are part of the trace.
         after = self.model.apply(self.state, step)
         self.steps.append(self.symbols.step(step))
         self.observed.append({})
@@ -94,7 +96,9 @@ class PlayedHistory:
         except Impossible:
             raise
         except CannotStep as error:
+            # A step that the model allows and the system refuses is a difference like any other.
             raise self._differs(Difference(step.action, "the step can be taken", str(error))) from error
+        # Only now: `_perform` needs the state from which the step is taken.
         before, self.state = self.state, after
         self._compare_arguments(step, observed)
         if "progress" in observed:
@@ -110,11 +114,14 @@ class PlayedHistory:
         """Compare every read that is possible at the end of the history, and run the system's own diagnostics."""
         for query in final_queries(self.timeline, change_logs=self.keeps_promises):
             rows = self._compare_rows(query)
+            # The files of older slices may be deleted, although an answer may still be right by luck.
             if query.kind == "as_of" and query.until is not None and is_answer(rows) and self._is_retained(query.until):
                 self._compare_slices(query.until)
+        # These reads are mostly refused, and only the default protocol says by which class of error.
         if self.keeps_promises and getattr(self.system, "refuses_by_class", False):
             for query in other_queries(self.timeline, self.model.settled(self.state)):
                 self._compare_rows(query)
+        # At the end: a segment is judged by all accesses of other actors, also later ones.
         complaints: Callable[[], Iterable[str]] = getattr(self.system, "complaints", tuple)
         self.compare("segments that are not atomic", (), tuple(complaints()))
 
@@ -156,6 +163,7 @@ class PlayedHistory:
     @property
     def _within_a_call(self) -> bool:
         continuations: frozenset[str] = getattr(self.model, "continuations", frozenset())
+        # Between the two steps of one call a system cannot be looked at: it has not returned.
         return bool(continuations) and any(step.action in continuations for step in self.enabled())
 
     # one step on the system
@@ -170,9 +178,11 @@ class PlayedHistory:
             stream_step: Callable[..., dict[str, Any]] = getattr(self.system, "stream_step", lambda *_: {})
             return stream_step(step.actor, step.action, self.model.component(self.state, step.actor))
         if row.operation == CRASH:
+            # An actor may crash between two operations, of which the system knows nothing.
             if operation := self._running.pop(step.actor, None):
                 operation.crash()
             return {}
+        # An operation that is replaced here has returned: no step of it was left.
         if row.starts:
             self._running[step.actor] = self._start(step, row, after)
         if step.actor not in self._running:
@@ -180,9 +190,11 @@ class PlayedHistory:
         return dict(self._running[step.actor].step(step.action, dict(step.args)))
 
     def _start(self, step: Step, row: MappingRow, after: Any) -> RunningOperation:
+        # Counted by operation, as the batches are: an actor may compact between two writes.
         number = self._started[step.actor, row.operation] = self._started.get((step.actor, row.operation), 0) + 1
         args: dict[str, Any] = dict(step.args)
         for argument, field in row.arguments:
+            # After the step: an argument may be what the actor has chosen in it.
             own = self.model.component(after, step.actor)
             args[argument] = field(self.model.world, step.actor) if callable(field) else field_of(own, field)
         computed = computed_batch(self.model, self.state, step, self.data)
@@ -201,6 +213,7 @@ class PlayedHistory:
 
     def _compare_arguments(self, step: Step, observed: Mapping[str, Any]) -> None:
         args = dict(step.args)
+        # Only what both name. A system that does not report an argument is compared by its timeline.
         for name in args.keys() & observed.keys():
             self.compare(f"{name} of {step.action}", args[name], observed[name])
 
@@ -215,6 +228,7 @@ class PlayedHistory:
         before = self._seen
         self._seen = {observable.name: observable.of_model(self.model, self.state) for observable in EVERY_STEP}
         timeline = self._seen["timeline"]
+        # Before the comparisons: their sentences already name the times of this step.
         self.symbols = self.symbols.then(timeline)
         for observable in EVERY_STEP:
             expected = self._seen[observable.name]
@@ -223,6 +237,7 @@ class PlayedHistory:
             new = [entry for entry in expected if entry not in before.get(observable.name, ())]
             self._observe(observable.name, [observable.says(self.symbols, entry) for entry in new])
         self._learn_data(step, before.get("timeline", ()), timeline)
+        # A snapshot costs a read of all files, and only a completed instant may change it.
         if _completed(timeline) != _completed(before.get("timeline", ())):
             self._observe("snapshot", self.symbols.rows(self._compare_rows(SNAPSHOT)))
 
@@ -243,6 +258,7 @@ class PlayedHistory:
         pending = ((action, requested) for action, _, requested, completed in timeline if completed is None)
         new = {requested for action, requested in pending if (action, requested) not in earlier}
         batch = self._writing.get(step.actor)
+        # Only then is it clear under which requested time the rows count.
         if batch and len(new) == 1:
             self.data[new.pop()] = as_written(batch)
 

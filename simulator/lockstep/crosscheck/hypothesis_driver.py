@@ -47,9 +47,11 @@ def given_choices(
         max_examples=examples,
         phases=(Phase.generate, Phase.shrink),
         deadline=None,
+        # Nothing is stored next to the caller: the same seed plays the same histories, also after a failure.
         database=None,
         verbosity=Verbosity.quiet,
         report_multiple_bugs=False,
+        # A history on a real engine is slow and draws much: both are meant here.
         suppress_health_check=list(HealthCheck),
     )
     @given(st.data())

@@ -42,6 +42,7 @@ def _intervals(history: PlayedHistory) -> Iterator[Interval]:
         if plan := plans.get(requested):
             kind, groups = "compaction", [part.group for part in plan.groups]
         else:
+            # A rollback is on the file groups of the write that it undoes.
             kind, groups = action, _written(history, undone.get(requested, requested))
         yield Interval(requested, completed or inf, kind, frozenset(groups))
         if (target := undone.get(requested)) and target not in there:  # it was, until its rollback completed

@@ -62,6 +62,7 @@ def hudi_rs(history: PlayedHistory, tally: Tally) -> None:
         return
     with folder() as place:
         reader = HudiRs(place, ticks)
+        # Looked for in the files: the model does not say which names a second runner of a plan has put.
         refuses = _has_rival_base_file(history, place)
         if refuses:
             history.compare("snapshot by hudi-rs, of two base files", REFUSES_RIVALS, _failure(reader))
