@@ -26,6 +26,7 @@ def undoes_jobs(model: Model) -> bool:
 
 def on_jobs(model: Model) -> tuple[str, ...]:
     """Return the components (state variables) that these checks read."""
+    # A world without jobs has no component `undone`.
     return (*flink_jobs(model), "undone") if flink_jobs(model) else ()
 
 
@@ -54,12 +55,14 @@ def committed_twice(model: Model, state: State) -> str | None:
         entry for entry in model.component(state, "published") if isinstance(entry, Write) and entry.actor in jobs
     ]
     for one, other in combinations(commits, 2):
+        # By file: a batch may be committed in parts, by commits of different checkpoints, each part once.
         if (one.actor, one.number) == (other.actor, other.number) and set(one.files) & set(other.files):
             return (
                 f"batch {one.number} of {one.actor} is committed twice: as {write_named(one, one.requested)} and as "
                 f"{write_named(other, other.requested)}"
             )
     for each in commits:
+        # The first batch of a job is before its first checkpoint, so that its commit rightly names none.
         if each.number > 1 and previous_checkpoint(each) == NO_CHECKPOINT:
             return f"{write_named(each, each.requested)} follows a checkpoint, and names none (checkpoint id -1)"
     return None
@@ -72,6 +75,7 @@ def undone_alive(model: Model, state: State) -> str | None:
         if each.requested in published:
             write = published[each.requested]
             return f"{write_named(write, each.requested)} is completed, and was rolled back"
+        # The commit of a job that has found write errors may roll its own instant back.
         for me in flink_jobs(model) if each.by_service else ():
             own: FlinkJob = model.component(state, me)
             alive = own.step != DOWN and not is_abandoned(own, each.requested)

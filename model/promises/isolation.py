@@ -48,6 +48,7 @@ def phantom_read(model: Model, before: State | None, step: Step | None, after: S
 def _changed(model: Model, before: State | None, after: State, appears: bool) -> str | None:
     assert before is not None
     old, new = view_of(model, before), view_of(model, after)
+    # Views are cached by what they show: the same object shows the same answers, and most steps change none.
     for time in settled_times(model, before) if old is not new else ():
         for group in new.groups:
             if change := _row_changes(new, group, old.as_of(group, time), new.as_of(group, time), appears=appears):
@@ -62,6 +63,7 @@ def _row_changes(view: View, group: int, one: Fold, other: Fold, *, appears: boo
     for rows in of_merger(len(names), view.merger):
         had, has = (read(view.renamed(fold, names), rows, view.merger, deletes=False) for fold in (one, other))
         if had != has and (had is None) == appears:
+            # Valuations name logs by their places in the merge order; the sentence names the writes of this state.
             own = view.unnamed(rows, names)
             was, is_now = (read(fold, own, view.merger, deletes=False) for fold in (one, other))
             return f"{key_given(own, view.writes)} showed {row_of(was, view.writes)}, now {row_of(is_now, view.writes)}"
@@ -106,6 +108,7 @@ def _lost(model: Model, state: State, all_writers: bool) -> Iterator[str]:
     for one, other in _overlapping(model, state, all_writers):
         if _verbs(model, one, other) == {DELETE}:
             continue  # a row that both delete is deleted, in either order
+        # By file group, as the writers of the model check it; two keys of a group count as one.
         if both := set(one.groups) & set(other.groups) & _read_by(model, one) & _read_by(model, other):
             yield (
                 f"lost update: {write_named(one, one.requested)} and {write_named(other, other.requested)} both read "

@@ -34,6 +34,7 @@ def logs_by_rank(writes: Iterable[Write], group: int) -> tuple[Log, ...]:
     A replace (insert overwrite) ranks by its requested time, and hides every write that completed before that time.
     """
     ranked = [(ranks_at(write, group) or 0, write) for write in writes]
+    # The newest replace decides: what an older one hides is older than the newest one, too.
     hidden_before = max([at for at, write in ranked if write.marks and group in replaced(write)], default=0)
     return tuple([
         (write.requested, version)
@@ -48,4 +49,5 @@ def winner(logs: tuple[Log, ...], rows: Mapping[Log, Row], event_time: bool) -> 
     and `rows` contains the rows of one key.
     """
     here = [(rows[log].ordering if event_time else 0, place, log) for place, log in enumerate(logs) if log in rows]
+    # The place breaks ties of ordering values, so that the later write wins.
     return max(here)[2] if here else None

@@ -50,6 +50,7 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
     rollback actor is alive.
     """
     left = {name: f"{name} never finishes its operation" for name in model.busy(state)}
+    # A look that is cheap first: most states with a finished run owe nothing.
     owed = [instant for instant in model.pending(state) if instant.state != "completed"]
     if not owed:
         return left
@@ -62,6 +63,7 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
         kind, what = RESIZE if requested in resizes else RESUMED_BY.get(action, (None, ""))
         if action == "compaction" and requested in theirs:
             continue  # No other actor resumes it, and its own actor is busy (listed above) or dead.
+        # An actor that is alive and never gets its turn is excluded by fairness, not here.
         if kind and _has_live(model, state, kind):
             left[f"{action} {requested}"] = f"the {what} planned at t{requested} is never completed"
         elif action == "deltacommit" and _has_live(model, state, ROLLBACKER) and requested not in working:
@@ -88,6 +90,7 @@ def needs_lock(model: Model, step: Step) -> bool:
 
 def progress_holds(model: Model, before: State | None, step: Step | None, after: State) -> str | None:
     """Check promise PROGRESS at a state without a successor. For infinite runs, PROGRESS is checked by the search."""
+    # A run that ends because the world allows no further operation shows nothing about protocols.
     if next(model.successors(after), None) is not None or limited(model, after):
         return None
     left = outstanding(model, after)

@@ -56,6 +56,7 @@ def state_at_barrier(view: View, group: int, barrier: int) -> tuple[Log, ...]:
     writes = (
         write
         for write in view.completions
+        # Times are distinct, so that `<=` differs from `<` for a replace alone, whose rank is its own barrier.
         if (ranks_at(write, group) or 0) <= barrier
         or (write.requested == barrier and write.marks and group in loaded(write))
     )

@@ -46,6 +46,7 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
     if broken := key_twice(view.done.values()) or inserted_twice(model, after):
         return broken
     settled = settled_times(model, after)
+    # The snapshot is a read without a bound. The newest settled time only names it.
     here = [(f"snapshot at t{t}", view, inf, inf) for t in settled[-1:]]
     here += [(f"read as of t{t}", view, t, t) for t in distinct_times(view, answered_times(model, after))]
     for what, seen, time, until in here:
@@ -53,6 +54,7 @@ def snapshot_holds(model: Model, before: State | None, step: Step | None, after:
             return broken
     for who, t, table in answers(model, after):
         seen, what = View(model, table, view.published), f"{who}'s snapshot at t{t}"
+        # A reader that was restored away meanwhile may be right about the table before or after the restore.
         found = [_wrong(seen, what, inf, right, t) for right in truths(model, after, who)]
         if all(found):
             return found[0]
@@ -110,6 +112,7 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
         what = f"incremental read (t{start}, t{end}]"
         for group in view.groups:
             fold, right = view.window(group, start, end), view.logs(group, start, end)
+            # Looked for by itself: merging is idempotent, so that no rows show a log that is merged twice.
             if twice := next((log for log in fold.logs if fold.logs.count(log) > 1), None):
                 return f"{what} in group {group} delivers {_write_of(view, twice)} twice"
             if broken := against_oracle(view, what, group, fold, right=right, deletes=True):
@@ -120,6 +123,8 @@ def incremental_holds(model: Model, before: State | None, step: Step | None, aft
                 # A replace hides the state before its request, so the window equals the state after.
                 # Rows alone do not show how much of a state between request and completion remains.
                 continue
+            # The right records in a window are not enough: merged into the state before it, they must give the state
+            # after it.
             if broken := _does_not_add_up(view, what, group, (start, end)):
                 return broken
     return consumers_served(model, after)
@@ -151,6 +156,7 @@ def consumers_served(model: Model, state: State) -> str | None:
         consumer = model.component(state, name)
         if consumer.again:
             return f"{name} has read {write_named(done.get(consumer.again), consumer.again)} in two of its windows"
+        # By the axis on which its windows are cut: a checkpoint is a time of that axis.
         passed = (w for w in done.values() if time_of(w, model.protocol) <= consumer.checkpoint)
         for each in model.restores(state):
             if (undone := {*each.undone} & {*consumer.delivered}) and consumer.checkpoint >= each.requested:
@@ -243,6 +249,7 @@ def _torn(view: View, what: str, folds: list[Fold]) -> str | None:
 
 
 def _is_replaced(view: View, write: Write, group: int, held: set[tuple[int, int, int]]) -> bool:
+    # Only by a replace that the read itself holds: one that it does not see cannot excuse a missing file.
     others = (view.done.get(requested) for in_group, requested, _ in held if in_group == group)
     rank = ranks_at(write, group) or 0
     return any(other is not None and group in replaced(other) and other.requested > rank for other in others)

@@ -30,6 +30,7 @@ def saved_holds(model: Model, before: State | None, step: Step | None, after: St
             return f"{what} does not name {file_named(min(unnamed))}, which its state needs"
         if lost := files & deleted:
             return f"{what} needs {file_named(min(lost))}, which is deleted"
+    # Before the step: in the step that plans a restore newer savepoints are dropped.
     named = max(model.savepoints(before), key=lambda each: each.at, default=None)
     for me, at, kept in _chosen(model, before, after):
         if named is None or (at, kept) != (named.at, named.writes):
@@ -42,6 +43,7 @@ def files_of_state(model: Model, state: State, saved: Savepoint) -> frozenset[Da
     """Return the files of the state that a savepoint pins, and the logs that a log compaction among them covers."""
     table, found = _pinned(model.view(state, COMPLETED_TABLE), saved), set[DataFile]()
     for group in range(model.world.groups):
+        # By the model's rules of reading, and not by the savepoint's own list, which is what is judged.
         opened = needed(model.rules, table, group, saved.at)
         logs = [(file.requested, file.version) for file in opened if file.version]
         found |= {*opened, *(DataFile(group, *log) for log in with_inputs(table, group, logs))}

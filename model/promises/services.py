@@ -105,6 +105,7 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
     for group in view.groups:
         slices = [files_of(view, each) for each in view.slices(group)]
         for log in view.every_log(group):
+            # Counted within a slice as well: a log that one slice has twice is in it twice.
             if (times := sum(files.count(log) for files in slices)) != 1:
                 return f"the log of {write_named(view.done[log[0]], log[0])} is in {times} slices of group {group}"
         for barrier, fold in view.bases(group):
@@ -121,6 +122,7 @@ def partition_holds(model: Model, before: State | None, step: Step | None, after
 def _cleaner_differs(view: View, clean: Clean) -> str | None:
     for victims in clean.groups:
         group, files = victims.group, {(file.requested, file.version) for file in victims.files if file.version}
+        # A base file that the clean deletes does not bound what it may delete.
         bases = {file.requested for file in victims.files if not file.version}
         kept = [at for at, done in bases_by(view, group) if done <= clean.horizon and at not in bases]
         oldest = max(kept, default=0)
@@ -154,8 +156,10 @@ def _sides_differ(view: View, group: int, barrier: int, base: Fold) -> str | Non
     replaces = (put.requested for put in view.done.values() if group in replaced(put) and put.requested < barrier)
     since = max(replaces, default=0)  # No later plan takes a log that a replace hides.
     behind = {log for each in older for log in files_of(view, each) if log[0] in view.done}
+    # After the times of replaces are known: a hidden log is behind the barrier, and rightly not taken.
     behind = {log for log in behind if (ranks_at(view.done[log[0]], group) or 0) >= since}
     taken = {log for log in logs_of(base) if log[0] in view.done and log[0] != barrier}
+    # In order, so that every search finds the same sentence first.
     for log in sorted(taken ^ behind):
         name = write_named(view.done[log[0]], log[0])
         if log in behind:

@@ -100,6 +100,7 @@ def windows_of(model: Model, *states: State) -> int | None:
 
 
 def _shape(model: Model, states: tuple[State, ...]) -> ShapeNumbers | None:
+    # One numbering for each model: numbers of different models must not be compared.
     return model.derive(model.initial, (), "shapes", lambda: _Shapes(model)).of(states)
 
 
@@ -111,6 +112,7 @@ class _Field(NamedTuple):
     numbers: dict[int, int]
 
     def of_state(self, state: State) -> Abstract | Undone:
+        # All bits set: the component is masked, by a test that promises read only what they declare.
         hidden = state & self.mask == self.mask
         return NOTHING if hidden else self.abstract(self.model.component(state, self.name))
 
@@ -134,6 +136,7 @@ class _Shapes:
     def of(self, states: tuple[State, ...]) -> ShapeNumbers | None:
         if not self.fields:
             return None
+        # Two caches: by states, and, in `_by_fields`, by the values of the few components that matter to shapes.
         if states not in self._of_states:
             self._of_states[states] = self._by_fields(states)
         return self._of_states[states]
@@ -142,6 +145,7 @@ class _Shapes:
         parts = []
         for state in states:
             for field in self.fields:
+                # By bits: a look into a dictionary of integers is cheaper than decoding the component.
                 number = field.numbers.get(state & field.mask)
                 parts.append(self._number(field, state) if number is None else number)
         key = tuple(parts)
@@ -171,6 +175,7 @@ class _Shapes:
             return ShapeNumbers(whole, whole, whole)
         ordered = sorted(times - requests.keys())
         completions = _in_order(tables, readers, ordered, requests)
+        # Two states with one order of completions may differ in the time up to which they are settled.
         settled = tuple(_place(ordered, self.model.settled(state)) for state in states)
         between = frozenset(bisect_left(ordered, time) for time in requests)
         return ShapeNumbers(
@@ -190,6 +195,7 @@ _Parts = Sequence[Sequence[Abstract | Undone]]
 def _in_order(tables: _Parts, readers: _Parts, times: Sequence[int], requests: Mapping[int, int]) -> Hashable:
     """Replace each time with its position in `times`, or a requested time with the position of the completion."""
     rank = {time: place for place, time in enumerate(times)}
+    # Negative, so that a requested time never equals the position of a completion or a barrier.
     rank |= {time: ~rank[completed] for time, completed in requests.items()}
     answers = [frozenset([_ranked(each, rank) for each in theirs if each.times]) for theirs in readers]
     return tuple([_ranked(each, rank) for parts in tables for each in parts]), tuple(answers)
@@ -206,6 +212,7 @@ def _requests(tables: _Parts, readers: _Parts) -> dict[int, int] | None:
         writes = [write for each in parts if isinstance(each, Abstract) for write in each.writes]
         known = {requested for requested, _, _ in writes}
         taken = {time for each in parts if isinstance(each, Abstract) for time in each.names}
+        # Two writes with one requested time, or a log whose write is not published: names are ambiguous then.
         if len(known) < len(writes) or not taken <= known:
             return None
         requests |= {requested: completed for requested, completed, marked in writes if not marked}
@@ -220,6 +227,7 @@ def _place(times: Sequence[int], time: int) -> tuple[int, bool]:
 
 def _by_completion(model: Model) -> bool:
     """True if no rule of reading compares the requested time of a write with another time."""
+    # Each mechanism states it for its own part of the rules. A part that states nothing counts as comparing.
     rules = [part for part in type(model.rules).__mro__[1:] if issubclass(part, Rules)]
     compares = any(vars(part).get("compares_requested_times", True) for part in rules)
     return not compares and {*model.settled_reads} <= {*model.table_reads}
@@ -227,6 +235,7 @@ def _by_completion(model: Model) -> bool:
 
 def _fields(model: Model) -> tuple[list[_Field], list[_Field]]:
     known, unfit = {"published", "plans", "rollbacks"}, {"restores", "schemas", "early", LOGS}
+    # No fields: shapes are not used at all, and the promises are checked on every state.
     if unfit & {*model.components} or model.world.settings or {*model.table_reads} - known:
         return [], []
     if model.actors_of(CLUSTERER) and model.protocol[Clustering].clustering == "file_ids":
@@ -254,10 +263,12 @@ def _abstract_rollbacks(rollbacks: tuple[Rollback, ...]) -> Abstract | Undone:
         if not _is_known(each):
             return UNKNOWN
         gone[each.target] = max(each.deleted, gone.get(each.target, 0))
+    # Only how far a write is undone matters, not by how many rollbacks.
     return Undone(bool(rollbacks), tuple(gone.items()))
 
 
 def _abstract_reader(reader: Any) -> Abstract:
+    # Promises judge answers. What a reader has listed so far is its own business.
     if reader.step != "answered":
         return NOTHING
     compared = (reader.time, *reader.plans)
@@ -302,4 +313,5 @@ def _abstract_entry(entry: Any) -> Abstract:
 
 
 def _is_known(entry: Any) -> bool:
+    # A mark or a field that a mechanism adds without declaring its shape switches shapes off, rather than hiding it.
     return all(SHAPED.get(type(each)) == each._fields for each in (entry, *getattr(entry, "marks", ())))

@@ -47,8 +47,10 @@ def _on_timeline(model: Model, state: State, published: tuple[Any, ...]) -> Iter
     done = {entry.requested for entry in published}
     for entry in published:
         yield from (entry.requested, entry.completed)
+    # A plan and its completed instant share their requested time, which is no repetition.
     for name in PLANS:
         yield from (plan.requested for plan in value_in(model, state, name) if plan.requested not in done)
+    # Only the last entry can be without its publication: an entry is made after all before it are published.
     for decided in value_in(model, state, "decisions")[-1:]:
         if not isinstance(decided, int) and decided not in published:
             yield decided.completed
@@ -63,6 +65,7 @@ def _of_actors(model: Model, state: State, published: tuple[Any, ...]) -> Iterat
     for me, each in model.composition.facts(Publication).items():
         own = model.component(state, me)
         requested = getattr(own, each.requested)
+        # Between taking a time and putting it, the state of the actor alone has it.
         if each.kind in REQUESTING and requested and (requested, me) not in known:
             yield requested
         if own.step == READY and own.completed and own.completed not in used:

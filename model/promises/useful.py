@@ -87,6 +87,7 @@ def files_to_delete(model: Model, state: State, me: str) -> Work:
     times = sorted(write.completed or 0 for write in view.completions)
     if len(times) < retained or _pending(model, state, "cleans"):
         return NOTHING
+    # Computed from the slices again: if the cleaner's own rule were asked, a wrong rule would be right.
     spared: frozenset[DataFile] = model.component(state, "deleted") | needed_by_plans(view.table)
     spared |= {file for saved in value_in(model, state, "savepoints") for file in saved.files}
     return frozenset(file for group in view.groups for file in _superseded(view, group, times[-retained])) - spared
@@ -196,6 +197,7 @@ def useful_holds(model: Model, before: State | None, step: Step | None, after: S
 
 def first_idle(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
     """Return the index of the first state that violates promise USEFUL, and the message; None if there is none."""
+    # States that agree on what the promise reads are judged once: there are far fewer of them.
     masks = [model.coding.mask(model.coding.place[name] for name in _footprint(model))]
     seen = set[State]()
     for number, state in enumerate(states):
@@ -209,6 +211,7 @@ def first_idle(model: Model, states: Sequence[State]) -> tuple[int, str] | None:
 def _idles(model: Model, state: State, me: str, service: ServicePolicy) -> str | None:
     if not (due := _due(model, state, me, service)):
         return None
+    # A crash is always possible, and does no work.
     steps = [(step, after) for step, after in model.successors_of(state, me) if step.action not in UNFAIR]
     if not steps:
         return f"{service.says(min(due))} is due, {me} is idle and the lock is free, but {me} cannot act"
@@ -245,8 +248,10 @@ def _goes_on(model: Model, state: State, me: str, service: ServicePolicy) -> str
     own = model.component(state, me)
     if not service.input_step or not getattr(own, "plan", 0):
         return None
+    # Before the search for its plan: most states have no actor about to read.
     if not any(step.action == service.input_step for step, _ in model.successors_of(state, me)):
         return None
+    # A restore takes its plans off the timeline, and a runner may still have one.
     undone = [plan for each in model.restores(state) for plan in each.plans]
     plans = (*model.component(state, "plans"), *value_in(model, state, "log_plans"), *undone)
     plan = next((each for each in plans if each.requested == own.plan), None)
