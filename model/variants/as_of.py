@@ -73,6 +73,7 @@ class VisitsByRequest(Rules):
         `as_of_axis = requested_slices`, every plan begins a slice; a read as of `time` omits slices that begin later.
         """
         if self[AsOf].as_of_axis == "requested":
+            # A later plan would be a barrier, too, and a log that is requested after it would be in a slice of its own.
             plans = [(p, at) for p, at in zip(table.plans, table.completed, strict=True) if at or p.requested <= time]
             table = table._replace(plans=tuple(p for p, _ in plans), completed=tuple(at for _, at in plans))
         for barrier, members in reversed(writes_by_slice(self, table, group).items()):

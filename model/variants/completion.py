@@ -46,6 +46,7 @@ def compose(composition: Composition) -> None:
     def exchange(each: Publication) -> None:
         me, since = each.actor, each.since
         early = composition.protocol_of(me)[Completion].completion_time == "outside_lock"
+        # Under a decision log the entry decides the order, whenever the time is read.
         if early and not is_decided_by_log(composition, each.kind):
             times, locks, publishes = (
                 composition.select(tag, actors=[me]) for tag in (TAKES_COMPLETION_TIME, TAKES_LOCK, PUBLISHES)

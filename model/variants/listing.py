@@ -47,6 +47,7 @@ def compose(composition: Composition) -> None:
     if options.read_time == "clock":
         composition.find(READER_STARTS_LISTING).extend(take_clock_time)
         composition.find(READER_ENDS_LISTING).replace(_without_taking_time)
+        # So that promises judge reads as of the time that these readers really choose.
         composition.map_view(SETTLED, time_on_clock)
 
 

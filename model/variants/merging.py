@@ -56,6 +56,7 @@ class TombstonesAmongLogs(Rules):
         self, table: Table, group: int, barrier: int | None, base: Fold | None, logs: tuple[Log, ...]
     ) -> Fold:
         fold = super().fold_of(table, group, barrier, base, logs)
+        # A base file that no plan made, of a bulk insert, has no tombstones.
         plan = next((number for number, each in enumerate(table.plans) if each.requested == barrier), None)
         if base is None or base.drops_deletes or plan is None:
             return fold

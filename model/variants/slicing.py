@@ -101,6 +101,7 @@ def keep_writes(keeps: Callable[[Rules, Table, int], Callable[[Write], bool]]) -
 def is_in_a_slice(rules: Rules, table: Table, group: int) -> Callable[[Write], bool]:
     """Return a predicate that excludes writes older than all base files; their logs are in no slice."""
     among = rules.barriers(table, group)
+    # Without any base file every log is in the slice without barrier, also by the pseudocode.
     return lambda write: not among or barrier_of(rules, write, group, among) is not None
 
 
@@ -128,6 +129,7 @@ def is_after_the_first_request(rules: Rules, table: Table, group: int) -> Callab
         return lambda write: True
     first = min((w for w in table.writes if rules.logs_of(w, group)), key=lambda w: w.requested, default=None)
     done = [write.requested for write in table.writes if write.completed is not None]
+    # A request older than every completed write is taken for an archived one.
     hidden = first is not None and first.completed is None and bool(done) and first.requested > min(done)
     return lambda write: not hidden
 
@@ -191,6 +193,7 @@ def all_unpublished(unpublished_writes: tuple[Write, ...]) -> tuple[Write, ...]:
 def table_with_unpublished(completed_table: Table, unpublished_writes: tuple[Write, ...]) -> Table:
     """Return the table as a compactor sees it when planning, including the log files of unpublished writes."""
     completed = (write for write in completed_table.writes if write.completed is not None)
+    # Sorted: the writes of a table are a value, and actors of equal states must see equal tables.
     return completed_table._replace(writes=(*completed, *sorted(unpublished_writes)))
 
 

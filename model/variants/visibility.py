@@ -52,6 +52,7 @@ def compose(composition: Composition) -> None:
             composition.map_view(VISIBLE_WRITES, all_unpublished)
         case "all_earlier":
             composition.map_view(VISIBLE, before_pending)
+            # Even a write that was requested before all pending ones is hidden while it is pending itself.
             composition.map_view(VISIBLE_WRITES, nothing)
         case "unless_pending":
             composition.map_view(VISIBLE_WRITES, not_pending)

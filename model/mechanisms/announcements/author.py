@@ -123,12 +123,14 @@ def announce_instant(own: Any, announced: frozenset[Any], publish: Publish) -> C
 
 def announce(announcement: Any, announced: frozenset[Any]) -> Changes:
     """Put an announcement if its name is absent. Several runners of one plan announce the same instant."""
+    # What was announced first counts, as with put-if-absent: a second runner has the announcement of the first decided.
     there = next((each for each in announced if name_of(each) == name_of(announcement)), announcement)
     return {"own_deciding": Deciding(there), "announced": announced | {there}}
 
 
 def learn_tail(own_deciding: Deciding, entries: Log) -> Changes:
     """List the decision log for the number of its last entry."""
+    # What it has listed goes: it was undecided as of an older tail.
     return {"own_deciding": own_deciding._replace(tail=len(entries), listed=frozenset(), void=None)}
 
 
@@ -137,6 +139,7 @@ def publish_next(
     rollbacks: tuple[Any, ...] = (), cleans: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
     """Put the earliest item of the last known entry that the timeline lacks."""
+    # One item a step, the earliest first: readers must not meet a later completion without an earlier one.
     item = unpublished(last_known(own_deciding, entries), timeline)[0]
     values = {"published": published, "plans": plans, "rollbacks": rollbacks, "cleans": cleans}
     component = PLANS.get(type(item), "published")
@@ -160,6 +163,7 @@ def announced_later(
 ) -> Iterable[Args]:
     """Yield every subset of the announcements put since the listing began: a listing may contain any of them."""
     later = known_open(own_deciding, announced - own_deciding.listed, entries, timeline)
+    # By requested time, which names an announcement in a trace; sorted, so that every run has the same order.
     return ((("seen", part),) for part in subsets(sorted({each.requested for each in later})))
 
 
@@ -168,6 +172,7 @@ def end_listing(
 ) -> Changes:
     """End the listing, and leave out the announcements that are decided by now."""
     listed = own_deciding.listed | {each for each in announced if each.requested in seen}
+    # As far as the actor knows: it has published everything up to its tail, and looks at the timeline again.
     return {"own_deciding": own_deciding._replace(listed=known_open(own_deciding, listed, entries, timeline))}
 
 
@@ -183,6 +188,7 @@ def number_is_taken(own_deciding: Deciding, entries: Log) -> bool:
 
 def fail(own: Any, own_deciding: Deciding) -> Changes:
     """Learn the tail again, because another actor has created the entry with the same number."""
+    # The count is the bound of promise BOUNDED, so that it is part of the state.
     deciding = own_deciding._replace(listed=frozenset(), failed=own_deciding.failed + 1)
     return {"own": own._replace(step=ANNOUNCED), "own_deciding": deciding}
 

@@ -62,6 +62,7 @@ def commit_alone(composition: Composition, each: Publication) -> None:
         return replace(first, to=HOLDS, guards=(*first.guards, LOCK_IS_FREE), effects=(take_lock, holds))
 
     composition.select(TAKES_LOCK, actors=[me]).replace(locking)
+    # The entry assigns the completion time, and publishing an item is a step of its own.
     composition.select(TAKES_COMPLETION_TIME, PUBLISHES, actors=[me]).remove()
     composition.add(
         transition(f"{kind}_learns_tail", me, at=HOLDS, to=KNOWS_TAIL, effect=learn_tail),
@@ -85,6 +86,7 @@ def plan_alone(composition: Composition) -> None:
             transition("rollbacker_finds_nothing_to_plan", me, at=KNOWS_TAIL, effect=become(Rollbacker()),
                        guards=(ANNOUNCES_NOTHING, ALL_PUBLISHED, ~failed)).extend(release_lock, "lock"),
         )  # fmt: skip
+        # Asked again under the lock: what it publishes of the last entry may have committed the write meanwhile.
         composition.select(PUTS_PLAN, actors=[me]).require(failed)
     composition.find(ROLLBACKER_REMOVES_INSTANT).require(LOCK_IS_FREE)
 
@@ -94,6 +96,7 @@ def _plans(composition: Composition, kind: str, me: str, action: str, hold: Effe
     plans = composition.select(action, actors=[me])
 
     def planning(puts: Transition) -> Transition:
+        # The second effect puts the plan. Here the entry decides it, so that the plan is only remembered.
         choose, _ = puts.effects
         return replace(puts, at=KNOWS_TAIL, to=KNOWS_TAIL, guards=(ANNOUNCES_NOTHING, ALL_PUBLISHED),
                        effects=(choose, hold), changes=("own", "clock"))  # fmt: skip
@@ -133,6 +136,7 @@ def hold_rollback(own: Rollbacker, me: str, entries: Log) -> Changes:
 def create_own_entry(own: Any, own_deciding: Deciding, entries: Log, clock: int) -> Changes:
     """Create the next entry, which decides the actor's own item alone. Its time is read from the clock."""
     last = last_known(own_deciding, entries)
+    # Not before the clock: others take their requested times from it, and an entry completes after them.
     entry = next_entry(last._replace(reserved=max(last.reserved, clock)), {own_deciding.announcement})
     times = (getattr(item, "completed", 0) for item in entry.items)
     deciding = own_deciding._replace(tail=own_deciding.tail + 1)

@@ -92,6 +92,7 @@ def compose(composition: Composition) -> None:
     composition.map_view("request_time", even_time)
     for kind in KINDS:
         composition.add_field(kind, "deciding", Deciding())
+    # Before anything is added: the transitions that `locked` adds do need the lock.
     Selection(composition, tuple(composition.transitions)).replace(without_lock)
     for each in composition.facts(Publication).values():
         if commits_alone(composition, each.kind):
@@ -112,6 +113,7 @@ def compose(composition: Composition) -> None:
             plan_cleans(composition, me)
         for me in composition.actors_of(ROLLBACKER):
             plan_rollbacks(composition, me)
+    # Last, when every transition by which an author may create an entry is there.
     authors = (*composition.facts(Publication), *composition.actors_of(CUTTER))
     cut_log(composition)
     composition.find(CRASHES, actors=authors).extend(forget, "own")
@@ -166,6 +168,7 @@ def may_be_refused(composition: Composition, kind: str) -> bool:
     """True if an entry may decide against what an actor of a kind announces: a restore, or another plan of a compaction
     or clean.
     """
+    # A lone planner is never refused: only another plan could decide against its own.
     planners = [*composition.actors_of(COMPACTOR), *composition.actors_of(CLEANER)]
     others = {COMPACTOR.name: len(planners) > 1, CLEANER.name: len(planners) > 1, RESTORER.name: False,
               SAVEPOINTER.name: False}  # fmt: skip

@@ -40,6 +40,7 @@ def optimistic_writers(composition: Composition) -> None:
         return
     composition.add_component("footprints", frozenset())
     composition.map_view("request_time", after_published, composition.actors_of(WRITER))
+    # By the protocol of the table: one rule decides what conflicts, for every author.
     checks = preset(leave_out_conflicts, table_protocol=composition.protocol)
     authors = [kind for kind, actors in composition.actors.items() if actors]
     composition.find(*(f"{kind}_ends_listing_announced" for kind in authors)).extend(checks, "own_deciding")
@@ -52,6 +53,7 @@ def optimistic_writers(composition: Composition) -> None:
             preset(announce_footprint, **parameters), "footprints"
         )
         conflicts = Guard("a conflicting write must have completed since it began", preset(own_conflict, **parameters))
+        # A writer with a conflict has nothing left to decide, and would create entries without itself.
         composition.select("writer_starts_listing_announced", actors=[me]).require(~conflicts)
         composition.select(WRITER_PASSES_CHECK, WRITER_ABORTS, actors=[me]).remove()
         composition.add(transition(WRITER_ABORTS, me, at=KNOWS_TAIL, to=ABORTED,
@@ -79,6 +81,7 @@ def leave_out_conflicts(
     """Leave out each listed write that conflicts with a completed one, or with one that the entry decides before."""
     known = {each.requested: each.attempt for each in footprints}
     kept = list[Write]()
+    # In one order for all authors, so that of two conflicting writes every author keeps the same.
     for each in sorted(own_deciding.listed, key=lambda each: each.requested):
         attempt = known.get(each.requested)
         if attempt is None or not has_conflict(attempt, (*published, *kept), table_protocol):

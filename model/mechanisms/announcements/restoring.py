@@ -78,6 +78,7 @@ def announce_savepoint(
 ) -> Changes:  # fmt: skip
     """Put the inflight savepoint, and announce it."""
     pinned = pin_instant(own, me, savepoints_begun, savepoints, published, completed_table, world, rules)
+    # The mechanism `savepoints` pins under the lock, which is not held here.
     changes: dict[str, Any] = {name: value for name, value in pinned.items() if name != "lock"}
     begun = changes["savepoints"][-1]
     return {**changes, "own": changes["own"]._replace(step=ANNOUNCED), **announce(begun, announced)}
@@ -95,6 +96,7 @@ def announce_restore(
     """
     saved = newest_savepoint(savepoints)
     assert saved is not None, "the guard saw the same savepoints"
+    # This names the announcement. The entry that decides it gives the restore its time.
     time = (entries or (NO_ENTRY,))[-1].reserved
     asked = Restore(time, saved.at, me, inflight=False, undone=(), saved_writes=saved.writes)
     return {"own": Restorer(step=ANNOUNCED), **announce(asked, announced)}
@@ -110,6 +112,7 @@ def fill_restores(
     """Find what each listed restore undoes: all that completed after its savepoint, and all that is pending now."""
 
     def filled(asked: Restore) -> Restore:
+        # The savepoint that was asked for, even if a newer one was decided meanwhile.
         to = tuple(each for each in savepoints if each.at == asked.at)
         undone = to_undo(table_protocol, restores, published, plans, to, every_writer)
         return asked._replace(undone=undone)

@@ -102,6 +102,7 @@ def undecided(announcements: Iterable[Any], last: DecidedEntry, timeline: Iterab
     A write that was rolled back may be rolled back again, because its writer may have put its instant once more. What a
     restore has undone is decided, and a restore decides each restore that was announced before its time.
     """
+    # The items of the last entry may not be on the timeline yet; those of earlier entries are.
     there = (*timeline, *last.items)
     decided = {name_of(each) for each in there}
     undone = {(requested, "deltacommit") for requested in last.undone}
@@ -146,7 +147,9 @@ def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry
     A restore has the time that `last` reserves: what it undoes completed before, and everything else completes after.
     """
     time, items, mentioned = last.reserved, list[Any](), set[Name]()
+    # At most one: it decides the others as well, which were announced before its time.
     restores = tuple(each._replace(requested=restore_time(each, last)) for each in restores_in(announcements))[:1]
+    # Commits first: of a commit and a rollback of one write, the commit wins in an entry.
     for each in sorted((each for each in announcements if not isinstance(each, Restore)), key=commits_first):
         if is_mentioned(each, mentioned) or is_excluded(each, restores) or is_second_plan(each, items):
             continue
@@ -156,6 +159,7 @@ def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry
         items.append(each if type(each) in PLANS else each._replace(completed=time))
     undone = (*last.undone, *(each.target for each in items if isinstance(each, Rollback)))
     # A plan comes first, because an earlier entry has reserved its time.
+    # `sorted` is stable, so that commits stay in the order of their completion times.
     ordered = (*restores, *sorted(items, key=lambda each: type(each) not in PLANS))
     reserved = odd_after(time)
     planned = reserved if any(isinstance(each, EXCLUSIVE) for each in items) else last.planned

@@ -134,6 +134,7 @@ def plan_compactions(composition: Composition, me: str) -> None:
 
 def last_reserved(own_deciding: Deciding, entries: Log) -> int:
     """Return the time that the last entry reserves: the last one that the actor knows, or the last one of the log."""
+    # In a guard that is asked before the compactor has learnt a tail, the whole log stands for what it would learn.
     return (entries[: own_deciding.tail] or entries or (NO_ENTRY,))[-1].reserved
 
 
