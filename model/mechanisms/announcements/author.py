@@ -200,11 +200,6 @@ def create_entry(own: Any, own_deciding: Deciding, entries: Log, world: World) -
     return {"own": own._replace(step=KNOWS_TAIL), "own_deciding": deciding, "entries": (*entries, entry)}
 
 
-def end_publication(own: Any, publish: Publish) -> Changes:
-    """End the operation: the instant that the actor announced is on the timeline."""
-    return {"own": publish(own)[0]}
-
-
 def forget(own_deciding: Deciding) -> Changes:
     """Forget what a crashed actor knew, because no other actor can observe it."""
     return {"own_deciding": Deciding()}
