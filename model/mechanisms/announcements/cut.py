@@ -42,7 +42,7 @@ from .author import (
 )
 from .rules import DecidedEntry, next_entry, with_clean_time
 
-CREATED, CUTTING, SUMMARISED = "has created an entry", "has advanced the boundary", "has created its entry"
+CREATED, CUTTING = "has created an entry", "has advanced the boundary"
 
 Log = tuple[DecidedEntry, ...]
 

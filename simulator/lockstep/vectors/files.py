@@ -27,7 +27,6 @@ from .themes import VectorRun
 FORMAT: Final = 1
 """The version of the files of a vector."""
 
-RAISES: Final = {row.action: row.raises for row in MAPPING if row.always or row.raises}
 ROWS: Final = by_action(MAPPING)
 PARQUET: Final = pa.schema(
     [("read", pa.int32()), ("key", pa.string()), ("ordering", pa.int64()), ("value", pa.string()),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 Term = Any
 """A truth value, a time or an element: a z3 expression, or a Python value."""
@@ -35,16 +35,6 @@ class Relation:
     arguments: tuple[Sort, ...] = ()
     values: str | Sort = "truth"
     fixed: bool = False
-
-
-class SymbolicState(Protocol):
-    """One state, with each relation as an attribute. The methods `every` and `some` quantify over elements."""
-
-    def __getattr__(self, relation: str) -> Callable[..., Term]: ...
-
-    def every(self, *sorts_and_body: Any) -> Term: ...
-
-    def some(self, *sorts_and_body: Any) -> Term: ...
 
 
 Update = Callable[..., Term]
