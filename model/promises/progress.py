@@ -50,7 +50,7 @@ def outstanding(model: Model, state: State) -> Mapping[str, str]:
     rollback actor is alive.
     """
     left = {name: f"{name} never finishes its operation" for name in model.busy(state)}
-    # A look that is cheap first: most states with a finished run owe nothing.
+    # A cheap check first: in most states nothing is pending.
     owed = [instant for instant in model.pending(state) if instant.state != "completed"]
     if not owed:
         return left

@@ -47,7 +47,7 @@ def _on_timeline(model: Model, state: State, published: tuple[Any, ...]) -> Iter
     done = {entry.requested for entry in published}
     for entry in published:
         yield from (entry.requested, entry.completed)
-    # A plan and its completed instant share their requested time, which is no repetition.
+    # A plan and its completed instant share their requested time, which is counted once.
     for name in PLANS:
         yield from (plan.requested for plan in value_in(model, state, name) if plan.requested not in done)
     # Only the last entry can be without its publication: an entry is made after all before it are published.

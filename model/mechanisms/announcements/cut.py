@@ -90,7 +90,7 @@ def checks(composition: Composition, kind: str, me: str) -> None:
     """Let an author read the boundary after it has created an entry."""
 
     def creating(creates: Transition) -> Transition:
-        # First whether the number was deleted: put-if-absent then succeeds, whatever the log holds after it.
+        # First whether the number was deleted: put-if-absent then succeeds, although the log has later entries.
         return replace(creates, effects=(Branch(number_is_deleted, (create_void,), (creates_or_fails(kind),)),))
 
     composition.select(f"{kind}_creates_entry", actors=[me]).replace(creating)
@@ -122,7 +122,7 @@ def create_summary(own: Cutter, own_deciding: Deciding, entries: Log, world: Wor
 
 def is_cut(own_deciding: Deciding, log_cut: LogCut) -> bool:
     """True if the boundary has passed the number of the entry that the author has created."""
-    # Also for an entry that does decide: the author cannot tell, and learning the tail again does no harm.
+    # Also for an entry that does decide: the author does not know that, and learning the tail again does no harm.
     return own_deciding.tail <= log_cut.boundary
 
 

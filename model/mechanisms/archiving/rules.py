@@ -56,7 +56,7 @@ def archivable(rules: Rules, active: Iterable[Any], pending: Iterable[int], stay
     found: list[int] = []
     for entry in sorted(active, key=lambda entry: entry.requested):
         stays = entry.requested in stay or entry.requested >= bound or entry.completed >= bound
-        # Cleans and restores that stay do not end it: the newest clean stays for ever, and nothing would be archived
+        # Cleans and restores that stay do not end it: the newest clean always stays, and nothing would be archived
         # again.
         if stays and isinstance(entry, ADDS_FILES):
             break

@@ -142,7 +142,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         query = self._query()
         listing = "list-type" in query
-        # S3 has no method of that name: a listing is a GET, which faults and counts must tell from that of an object.
+        # S3 has no such method: a listing is a GET, which faults and counts must not confuse with one of an object.
         if self._begins("LIST" if listing else self.command, query.get("prefix", [""])[0] if listing else None):
             return
         if listing:

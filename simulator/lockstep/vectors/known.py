@@ -38,7 +38,7 @@ def _of_hudi_rs(history: PlayedHistory, query: Query, answer: tuple[Any, ...], t
 
 
 def _of_hudi(history: PlayedHistory, query: Query, answer: tuple[Any, ...]) -> str:
-    # Hudi refuses an as-of read behind a pending commit, whatever the rows are.
+    # Hudi refuses an as-of read behind a pending commit, also if the read misses no row of it.
     pending = [start for action, _, start, done in history.timeline if done is None and action in COMMITS]
     if query.kind == "as_of" and min(pending, default=inf) <= (query.until or 0):
         return "as_of_pending = refused"
