@@ -49,7 +49,8 @@ class Savepoint(NamedTuple):
     files that a read as of `at` needs.
 
     `writes` lists the requested times of the writes that had completed when the inflight savepoint was put. `completed`
-    is None while the savepoint is inflight.
+    is None while the savepoint is inflight. `planned_from` is the time reserved by the last entry of a log of announced
+    commits from which the files were found; 0 if no clean can delete them meanwhile.
     """
 
     requested: int
@@ -57,6 +58,7 @@ class Savepoint(NamedTuple):
     files: tuple[DataFile, ...]
     writes: tuple[int, ...]
     completed: int | None = None
+    planned_from: int = 0
 
 
 def files_as_of(rules: Rules, table: Table, groups: int, time: int) -> tuple[DataFile, ...]:

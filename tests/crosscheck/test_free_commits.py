@@ -120,5 +120,7 @@ def test_what_no_history_plays_is_refused() -> None:
         factory("spark")(THREE, FREE, {})
     with pytest.raises(CannotPlay, match="play one compactor"):
         factory("engine")(specs.world("free_two_compactors"), FREE, {})
+    with pytest.raises(CannotPlay, match="begins again in one call"):
+        factory("engine")(specs.world("free_savepoints"), FREE, {})
     with pytest.raises(CannotPlay, match="play one restorer"):
         factory("engine")(World(actors={"writer": 1, "savepointer": 1, "restorer": 2}, savepoints=1), FREE, {})

@@ -94,6 +94,25 @@ def test_an_entry_decides_a_compaction_and_the_cleaner_begins_again() -> None:
     assert run.model.component(run.state, "cleans")
 
 
+def test_an_entry_decides_a_clean_and_the_savepointer_begins_again() -> None:
+    """The savepointer has found the files of the first write, and stands still before it announces them."""
+    run = Run(Model(specs.world("free_savepoints"), specs.protocol("free-commits")))
+    run.lead("w1", before="writer_finds_decided")
+    run.lead("c1", before="compactor_announces")
+    run.lead("save1", before="savepointer_announces")
+    for actor in ("c1", "w1", "clean1"):
+        run.lead(actor)
+    assert run.model.component(run.state, "deleted")
+    run.lead("save1", before="savepointer_finds_refused")
+    [inflight] = run.model.component(run.state, "savepoints")
+    assert inflight.completed is None
+    run.lead("save1", steps=1)
+    assert run.model.component(run.state, "savepoints") == ()
+    run.lead("save1")
+    [saved] = run.model.component(run.state, "savepoints")
+    assert saved.requested > inflight.requested
+
+
 @pytest.mark.nightly
 def test_two_compactors_keep_every_promise() -> None:
     found = explore(Model(specs.world("free_two_compactors"), specs.protocol("free-commits")), list(PROMISES.values()))

@@ -74,7 +74,7 @@ KINDS = (*BY_HOLDER, CLEANER.name, RESTORER.name, SAVEPOINTER.name)
 """The kinds of actors whose commits can be announced."""
 WITH_OPTIMISTS = (WRITER.name, COMPACTOR.name, READER.name)
 NOT_WITH_SAVEPOINTS = (COMPACTOR.name, ROLLBACKER.name, CUTTER.name)
-NOT_WITH_CLEANS = (ROLLBACKER.name, RESTORER.name, SAVEPOINTER.name, CUTTER.name)
+NOT_WITH_CLEANS = (ROLLBACKER.name, RESTORER.name, CUTTER.name)
 LIMITS: tuple[type[Limits], ...] = (Cleans, Crashes, Cuts, Failures, RestoreLimits, SavepointLimits)
 """The limits of worlds in which commits can be announced, in addition to those of the kernel."""
 OPTIONS: tuple[type[Options], ...] = (Clocks, Completion, Fencing, LockWait, PlanCheck, Rollbacks)
@@ -152,8 +152,9 @@ def decides(composition: Composition, each: Publication) -> None:
     )  # fmt: skip
     finds = [f"{kind}_finds_decided"]
     if may_be_refused(composition, kind):
+        drops = ("savepoints", "savepoints_begun", "announced") if kind == SAVEPOINTER.name else ()
         composition.add(transition(f"{kind}_finds_refused", me, guards=(FINDS, ALL_PUBLISHED, REFUSED),
-                                   effect=finds_refused(each)))  # fmt: skip
+                                   effect=finds_refused(each), changes=("own", *drops)))  # fmt: skip
         finds.append(f"{kind}_finds_refused")
         if is_shared:
             refuse_writer(composition, me)
@@ -165,13 +166,12 @@ def decides(composition: Composition, each: Publication) -> None:
 
 
 def may_be_refused(composition: Composition, kind: str) -> bool:
-    """True if an entry may decide against what an actor of a kind announces: a restore, or another plan of a compaction
-    or clean.
+    """True if an entry may decide against what an actor of a kind announces: a restore, or another plan or savepoint.
     """
     # A lone planner is never refused: only another plan could decide against its own.
-    planners = [*composition.actors_of(COMPACTOR), *composition.actors_of(CLEANER)]
+    planners = [me for each in (COMPACTOR, CLEANER, SAVEPOINTER) for me in composition.actors_of(each)]
     others = {COMPACTOR.name: len(planners) > 1, CLEANER.name: len(planners) > 1, RESTORER.name: False,
-              SAVEPOINTER.name: False}  # fmt: skip
+              SAVEPOINTER.name: bool(composition.actors_of(CLEANER))}  # fmt: skip
     return others.get(kind, bool(composition.actors_of(ROLLBACKER) or composition.actors_of(RESTORER)))
 
 
@@ -189,7 +189,8 @@ def fit(world: World, protocol: Protocol) -> None:
     if has_optimistic_writers(protocol):
         others += [f"an optimistic writer and a {kind}" for kind in there if kind not in WITH_OPTIMISTS]
     if SAVEPOINTER.name in there:
-        others += [f"a savepointer and a {kind}" for kind in there if kind in NOT_WITH_SAVEPOINTS]
+        without = NOT_WITH_SAVEPOINTS[1:] if CLEANER.name in there else NOT_WITH_SAVEPOINTS
+        others += [f"a savepointer and a {kind}" for kind in there if kind in without]
         others += ["several savepoints"] * (world[SavepointLimits].savepoints > 1)
         others += ["savepoints that are dropped"] * (world[SavepointLimits].savepoints_dropped > 0)
     if CLEANER.name in there:
@@ -214,10 +215,8 @@ def agree(protocol: Protocol) -> None:
 
 def _actions() -> Iterator[Action]:
     for kind in KINDS:
-        if kind != SAVEPOINTER.name:  # which announces as it pins an instant
-            yield Action(f"{kind}_announces",
-                         "puts its announcement: all that another actor needs to complete its instant",
-                         "{actor} announces")  # fmt: skip
+        yield Action(f"{kind}_announces", "puts its announcement: all that another actor needs to complete its instant",
+                     "{actor} announces", continues_call=kind == SAVEPOINTER.name)  # fmt: skip
         yield Action(f"{kind}_learns_tail", "lists the decision log for the number of its last entry",
                      "{actor} learns the tail of the log", continues_call=True)  # fmt: skip
         yield Action(f"{kind}_publishes_item", "puts the next item of the last entry on the timeline",
@@ -233,13 +232,15 @@ def _actions() -> Iterator[Action]:
                      "{actor} creates the next entry, or finds it taken", continues_call=True)  # fmt: skip
         yield Action(f"{kind}_finds_decided", "finds what it announced on the timeline",
                      "{actor} finds its announcement decided", continues_call=True)  # fmt: skip
-        if kind not in (RESTORER.name, SAVEPOINTER.name):  # there is one savepoint, before the restores
+        if kind != RESTORER.name:
             yield Action(f"{kind}_finds_refused", "finds that an entry has decided the opposite of what it announced",
                          "{actor} finds the opposite decided", continues_call=True)  # fmt: skip
     yield Action("compactor_begins_plan", "lists the decision log, to plan from the entries up to the last one",
                  "{actor} learns the tail of the log, to plan")  # fmt: skip
     yield Action("cleaner_begins_plan", "lists the decision log, to plan from the entries up to the last one",
                  "{actor} learns the tail of the log, to plan a clean")  # fmt: skip
+    yield Action("cleaner_finds_nothing_to_plan", "finds that a savepoint pins all files that there were to delete",
+                 "{actor} finds nothing to clean", continues_call=True)  # fmt: skip
     yield Action("rollbacker_begins_plan", "takes the lock, and lists the decision log, to plan after the last entry",
                  "{actor} takes the lock and learns the tail of the log, to plan")  # fmt: skip
     yield Action("rollbacker_finds_nothing_to_plan", "finds that no write is left to roll back",

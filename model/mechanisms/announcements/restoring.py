@@ -20,13 +20,15 @@ from ...kernel.table import Plans, Table
 from ...kernel.timeline import Published
 from ...kernel.writer import Writer
 from ...machine.composition import Composition
-from ...machine.transition import Changes, Transition, preset
+from ...machine.transition import Changes, Guard, Transition, preset, transition
 from ...protocol import Protocol
 from ...rules import Rules
 from ...world import World
+from ..cleaning.mechanism import CLEANER
 from ..restores.mechanism import PLANNED, RESTORER, RESTORER_PLANS_RESTORE, Planned, Restorer, put_plan, to_undo
 from ..restores.rules import Restore, newest_savepoint
 from ..savepoints import (
+    PINNED,
     SAVEPOINTER,
     SAVEPOINTER_PINS_INSTANT,
     SAVEPOINTER_PUBLISHES_SAVEPOINT,
@@ -35,7 +37,7 @@ from ..savepoints import (
     SavepointList,
     pin_instant,
 )
-from .author import ANNOUNCED, Deciding, Log, announce, last_known
+from .author import ANNOUNCED, Deciding, Log, Timeline, announce, last_known
 from .rules import COMPONENTS, NO_ENTRY, is_restored, unpublished
 
 
@@ -44,7 +46,13 @@ def savepoints_and_restores(composition: Composition) -> None:
     savepointers, restorers = composition.actors_of(SAVEPOINTER), composition.actors_of(RESTORER)
     if not savepointers:
         return
-    composition.select(SAVEPOINTER_PINS_INSTANT, actors=savepointers).replace(announces_savepoint)
+    pins = composition.select(SAVEPOINTER_PINS_INSTANT, actors=savepointers)
+    if composition.actors_of(CLEANER):
+        pins.replace(finds_files)
+        composition.add(*(transition(SAVEPOINTER_ANNOUNCES, me, at=PINNED, to=ANNOUNCED, effect=announce_pinned,
+                                     changes=("announced",)) for me in savepointers))  # fmt: skip
+    else:  # no other actor decides anything that concerns the files of the savepoint
+        pins.replace(announces_savepoint)
     composition.select(SAVEPOINTER_PUBLISHES_SAVEPOINT, actors=savepointers).remove()
     if restorers:
         composition.select(RESTORER_PLANS_RESTORE, actors=restorers).replace(announces_restore)
@@ -82,6 +90,40 @@ def announce_savepoint(
     changes: dict[str, Any] = {name: value for name, value in pinned.items() if name != "lock"}
     begun = changes["savepoints"][-1]
     return {**changes, "own": changes["own"]._replace(step=ANNOUNCED), **announce(begun, announced)}
+
+
+SAVEPOINTER_ANNOUNCES = "savepointer_announces"
+
+
+def finds_files(pins: Transition) -> Transition:
+    """Return a copy of the transition by which a savepointer pins an instant: a clean may be decided after it, and
+    before the savepoint is announced.
+    """
+    return replace(pins, guards=(*pins.guards, LAST_IS_PUBLISHED), effects=(find_files,),
+                   changes=("own", "savepoints_begun", "savepoints"))  # fmt: skip
+
+
+def last_is_published(entries: Log, timeline: Timeline) -> bool:
+    return not unpublished((entries or (NO_ENTRY,))[-1], timeline)
+
+
+LAST_IS_PUBLISHED = Guard("every item of the last entry must be published", last_is_published)
+
+
+def find_files(
+    own: Savepointer, me: str, savepoints_begun: int, savepoints: SavepointList, published: Published,
+    completed_table: Table, world: World, rules: Rules, entries: Log,
+) -> Changes:  # fmt: skip
+    """Put the inflight savepoint, and remember the last entry from which its files were found."""
+    pinned = pin_instant(own, me, savepoints_begun, savepoints, published, completed_table, world, rules)
+    changes: dict[str, Any] = {name: value for name, value in pinned.items() if name != "lock"}
+    *others, begun = changes["savepoints"]
+    made = begun._replace(planned_from=(entries or (NO_ENTRY,))[-1].reserved)
+    return {**changes, "savepoints": (*others, made)}
+
+
+def announce_pinned(own: Savepointer, savepoints: SavepointList, announced: frozenset[Any]) -> Changes:
+    return announce(next(each for each in savepoints if each.requested == own.pinned), announced)
 
 
 def announces_restore(plans: Transition) -> Transition:
@@ -122,12 +164,12 @@ def fill_restores(
 
 
 def publish_savepoint(
-    own_deciding: Deciding, entries: Log, timeline: tuple[Any, ...], published: Published, plans: Plans,
-    savepoints: SavepointList,
+    own_deciding: Deciding, entries: Log, timeline: Timeline, published: Published, plans: Plans,
+    savepoints: SavepointList, cleans: tuple[Any, ...] = (),
 ) -> Changes:  # fmt: skip
     """Put the earliest item that the timeline lacks, perhaps a savepoint."""
     item = unpublished(last_known(own_deciding, entries), timeline)[0]
-    values = {"published": published, "plans": plans, "savepoints": _without(savepoints, item)}
+    values = {"published": published, "plans": plans, "savepoints": _without(savepoints, item), "cleans": cleans}
     component = COMPONENTS.get(type(item), "published")
     return {component: (*values[component], item)}
 
@@ -158,6 +200,16 @@ def run_restore(own: Restorer, own_deciding: Deciding, restores: Planned) -> Cha
     """Prepare to run the restore, which an entry has decided."""
     decided = next(each for each in restores if is_restored(own_deciding.announcement, (each,)))
     return {"own": own._replace(step=PLANNED, restore=decided.requested, undone=decided.undone)}
+
+
+def drop_refused(own: Savepointer, own_deciding: Deciding, savepoints: SavepointList, savepoints_begun: int,
+                 announced: frozenset[Any]) -> Changes:  # fmt: skip
+    """Remove the inflight savepoint and its announcement, because an entry has decided a plan since its files were
+    found. The savepointer begins again.
+    """
+    left = tuple(each for each in savepoints if each.requested != own.pinned)
+    announced = announced - {own_deciding.announcement}
+    return {"own": Savepointer(), "savepoints": left, "savepoints_begun": savepoints_begun - 1, "announced": announced}
 
 
 def end_savepoint() -> Changes:

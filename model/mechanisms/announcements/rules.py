@@ -29,8 +29,10 @@ PLANS: dict[type, str] = {Plan: "plans", Clean: "cleans", Rollback: "rollbacks",
 COMPONENTS: dict[type, str] = {**PLANS, Savepoint: "savepoints"}
 """The same for all types that are not completed instants. An entry assigns a completion time to a savepoint."""
 
-EXCLUSIVE = (Plan, Clean)
-"""The types of plans that take the time which an entry reserves. An entry decides at most one of them."""
+EXCLUSIVE = (Plan, Clean, Savepoint)
+"""The types of which an entry decides at most one, and none that was made before the last one. Two compactions might
+take the same logs, and a clean might delete the files of a savepoint.
+"""
 
 Name = tuple[int, str]
 """The requested time of an instant or plan, and its action or, for a plan or savepoint, the component of these."""
@@ -40,8 +42,8 @@ class DecidedEntry(NamedTuple):
     """One entry of the decision log. `items` are the decided instants, with their completion times, and the decided
     plans. `reserved` is the requested time of compactions that are planned from the entries up to this one; that of a
     clean is later (`clean_time`). `undone` contains the requested times of the writes that this entry and earlier
-    entries decided to roll back. `planned` is the time reserved by the last entry, up to this one, that decided the
-    plan of a compaction or clean; 0 if there is none.
+    entries decided to roll back. `planned` is the time reserved by the last entry, up to this one, that decided one
+    of the types `EXCLUSIVE`; 0 if there is none.
     """
 
     items: tuple[Any, ...] = ()
@@ -115,10 +117,14 @@ def undecided(announcements: Iterable[Any], last: DecidedEntry, timeline: Iterab
 
 
 def is_stale(announcement: Any, last: DecidedEntry) -> bool:
-    """True if the plan of a compaction or clean was made from an entry before the last one that decided such a plan.
-    The two might compact the same logs, or delete the same files.
-    """
-    return isinstance(announcement, EXCLUSIVE) and announcement.requested < last.planned
+    """True if a plan or savepoint was made from an entry before the last one that decided one (`EXCLUSIVE`)."""
+    return isinstance(announcement, EXCLUSIVE) and made_from(announcement) < last.planned
+
+
+def made_from(announcement: Any) -> int:
+    """Return the time of a plan, or for a savepoint the time reserved by the entry from which its files were found."""
+    planned_from: int = getattr(announcement, "planned_from", announcement.requested)
+    return planned_from
 
 
 def restores_in(there: Iterable[Any]) -> tuple[Restore, ...]:
@@ -142,7 +148,7 @@ def is_undone_announcement(announcement: Any, restores: tuple[Restore, ...]) -> 
 def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry:
     """Return the entry after `last` that decides the given announcements. The first mention of a name counts: a commit
     excludes a rollback of the same write, and a restore excludes the commits of all instants that it undoes. An entry
-    decides at most one plan of a compaction or clean.
+    decides at most one compaction, clean or savepoint.
 
     A restore has the time that `last` reserves: what it undoes completed before, and everything else completes after.
     """
@@ -167,7 +173,7 @@ def next_entry(last: DecidedEntry, announcements: Iterable[Any]) -> DecidedEntry
 
 
 def is_second_plan(announcement: Any, items: list[Any]) -> bool:
-    """True for the plan of a compaction or clean if an entry with the given items decides such a plan already."""
+    """True for a plan or savepoint if an entry with the given items decides one already (`EXCLUSIVE`)."""
     return isinstance(announcement, EXCLUSIVE) and any(isinstance(each, EXCLUSIVE) for each in items)
 
 

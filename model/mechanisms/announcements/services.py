@@ -38,7 +38,7 @@ from ..rollback.rollbacker import ROLLBACKER, Rollbacker
 from ..rollback.rules import Rollback
 from ..savepoints import SAVEPOINTER
 from .author import ALL_PUBLISHED, ANNOUNCED, ANNOUNCES_NOTHING, KNOWS_TAIL, Deciding, Log, announce, forget, learn_tail
-from .restoring import end_savepoint, run_restore
+from .restoring import drop_refused, end_savepoint, run_restore
 from .rules import NO_ENTRY, PLANS, clean_time, even_after
 
 
@@ -69,6 +69,7 @@ def finds_refused(each: Publication) -> Effect:
     """Return the effect by which an actor ends once an entry has decided the opposite of what it announced."""
     ends: dict[str, Effect] = {
         WRITER.name: give_up, COMPACTOR.name: become(PlanRunner()), CLEANER.name: become(Cleaner()),
+        SAVEPOINTER.name: drop_refused,
     }  # fmt: skip
     return ends.get(each.kind) or become(Rollbacker())
 
@@ -167,10 +168,14 @@ def plan_cleans(composition: Composition, me: str) -> None:
 
     def announcing(plans: Transition) -> Transition:
         take_time, _ = plans.effects
-        return replace(plans, at=KNOWS_TAIL, to=ANNOUNCED, guards=CAN_PLAN,
+        return replace(plans, at=KNOWS_TAIL, to=ANNOUNCED, guards=(*CAN_PLAN, *((FILES_TO_DELETE,) if saves else ())),
                        effects=(take_time, announce_clean), changes=("own", "clock", "announced"))  # fmt: skip
 
+    saves = bool(composition.actors_of(SAVEPOINTER))
     composition.select(CLEANER_SCHEDULES_CLEAN, actors=[me]).replace(announcing)
+    if saves:  # a savepoint may have pinned all files that there were to delete
+        composition.add(transition("cleaner_finds_nothing_to_plan", me, at=KNOWS_TAIL,
+                                   guards=(*CAN_PLAN, ~FILES_TO_DELETE), effect=become(Cleaner())))  # fmt: skip
     composition.add(transition("cleaner_begins_plan", me, at="idle", to=KNOWS_TAIL, effect=learn_tail,
                                guards=(CLEAN_LEFT, NO_CLEAN_PENDING, FILES_TO_DELETE)))  # fmt: skip
 

@@ -8,6 +8,7 @@ from nbcc.model.kernel.compactor import COMPACTOR, COMPACTOR_SCHEDULES_PLAN
 from nbcc.model.kernel.writer import WRITER_REQUESTS_INSTANT
 from nbcc.model.machine.options import ProtocolOptions
 from nbcc.model.mechanisms.announcements.cut import CUTTER, cut_actions
+from nbcc.model.mechanisms.announcements.restoring import SAVEPOINTER_ANNOUNCES
 from nbcc.model.mechanisms.cleaning.mechanism import CLEANER, CLEANER_SCHEDULES_CLEAN
 from nbcc.model.mechanisms.decision_log import TOGETHER, DecisionLog
 from nbcc.model.mechanisms.occ.mechanism import WRITER_ABORTS
@@ -46,6 +47,7 @@ def refined(runs: Runs) -> Iterator[MappingRow]:
     elif runs.kind is CLEANER:
         yield MappingRow("cleaner_begins_plan", runs.begins.operation, before=GOES_ON, starts=True,
                          arguments=runs.begins.arguments)  # fmt: skip
+        yield MappingRow("cleaner_finds_nothing_to_plan", runs.begins.operation)
         yield MappingRow("cleaner_finds_refused", runs.begins.operation)  # it returns None
     elif runs.kind is ROLLBACKER:
         yield MappingRow("rollbacker_begins_plan", runs.begins.operation, before=GOES_ON, starts=True)
@@ -97,7 +99,11 @@ def cutting() -> Iterator[MappingRow]:
 
 
 def savepointing() -> Iterator[MappingRow]:
-    """Yield the rows of a savepointer, which has its savepoint decided."""
+    """Yield the rows of a savepointer, which has its savepoint decided. No history plays one that announces in a
+    separate step, or that is refused (`played`).
+    """
+    yield MappingRow(SAVEPOINTER_ANNOUNCES, "savepoint", ends_after="put announced")
+    yield MappingRow("savepointer_finds_refused", "savepoint")
     yield from decided(SAVEPOINTER.name, "savepoint")
 
 
@@ -124,7 +130,7 @@ LOCKSTEP = Lockstep(
                      "restored-instant-put-again", "restore-at-its-announcement", "entry-commits-what-was-restored",
                      "entry-commits-what-it-restores", "restore-considered-after-writes",
                      "restore-at-the-last-time", "service-before-the-last-entry-is-published",
-                     "clean-time-not-reserved", "clean-planned-by-own-clock"),
+                     "clean-time-not-reserved", "savepoint-decided-behind-a-clean", "clean-planned-by-own-clock"),
             verdicts=("free-commits", "shared-commits"), promises=("BOUNDED", "SNAP", "MONO", "REC"),
             trace="101-committed-by-another",
             boundary="**Announced commits**"),

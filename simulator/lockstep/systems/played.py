@@ -30,6 +30,8 @@ def unplayed(world: World, protocol: Protocol) -> str:
     others = [kind for kind, count in world.actors.items() if count and kind not in PLAYED[decision]]
     if others:
         return f"no history maps the steps of a {others[0]} that announces to its calls; run it on the model instead"
+    if world.actors.get(CLEANER.name) and world.actors.get(SAVEPOINTER.name):
+        return "a savepoint of the engine begins again in one call if a clean was decided; run it on the model instead"
     several = [kind.name for kind in (RESTORER, COMPACTOR) if world.actors.get(kind.name, 0) > 1]
     if several:
         return f"the engine publishes what another {several[0]} has decided first: play one {several[0]}"
