@@ -69,10 +69,12 @@ class LockModel(TransitionSystem):
         or has failed to read back the lock that it owns.
         """
         guards = [Guard(str(holds.__doc__), holds)] if holds else []
+        # One transition may change both components, so that a put and what its contender learns of it are one step.
         made = transition(action, me, at=at, guards=guards, effect=effect, changes=("own", self.stored))
         if fault:
             left = Guard("a fault must be left", preset(_is_left, limits=self.limits), limit=True)
             made = made.require(left).extend(_count_fault, "faults")
+        # `precede`, because the condition is about the state before the step, in which the request is still under way.
         return _with_hold(made if held is None else made.precede(Branch(held, (_held_until_now,), ()), "unheld_since"))
 
     def _tick(self, me: str) -> Transition:
@@ -85,6 +87,7 @@ class LockModel(TransitionSystem):
 
         may = Guard("a crash must be left", preset(_may_crash, limits=self.limits), limit=True)
         made = transition("contender_crashes", me, guards=(may,), effect=_crash, changes=("own", "crashes"))
+        # A crash of the owner is the last moment of its hold: from then on, the lease alone keeps others out.
         its_own = preset(owns, stored=Component(self.stored))
         return made.precede(Branch(its_own, (_held_until_now,), ()), "unheld_since")
 
@@ -128,6 +131,7 @@ def _is_held(every_contender: Mapping[str, Any]) -> bool:
 
 
 def _held_until_now(every_contender: Mapping[str, Any]) -> Changes:
+    # By the fastest clock, so that the time without a holder is never taken for longer than it was.
     return {"unheld_since": max(each.clock for each in every_contender.values())}
 
 
@@ -141,6 +145,7 @@ def _count_fault(faults: int) -> Changes:
 
 def _may_tick(own: Any, me: str, every_contender: Mapping[str, Any], limits: LockLimits) -> bool:
     clocks = [each.clock for name, each in every_contender.items() if name != me and each.is_alive]
+    # Only clocks of live contenders count: the clock of a dead one has stopped, and would stop all others.
     ahead: int = own.clock + 1 - min(clocks, default=own.clock)
     return bool(own.is_alive) and own.clock < limits.ticks and ahead <= limits.drift
 
@@ -154,4 +159,5 @@ def _may_crash(own: Any, crashes: int, limits: LockLimits) -> bool:
 
 
 def _crash(own: Any, crashes: int) -> Changes:
+    # The clock stays, because `unheld_since` is measured by the fastest clock.
     return {"own": type(own)(step=DEAD, clock=own.clock), "crashes": crashes + 1}

@@ -122,6 +122,7 @@ class NumberedLockModel(LockModel):
         numbers, refused = self.component(state, "numbers"), []
         for name in self.contenders:
             own = self.contender(state, name)
+            # By the guard of the step itself: a contender is refused exactly if it finds the number taken.
             if own.step == IDLE and _NumberedEffects(name, self.limits, self.rules).finds_taken(own, numbers):
                 refused.append(name)
         return refused
@@ -161,6 +162,7 @@ class _NumberedEffects:
         if not numbers or newest(numbers).released:
             return False
         last = newest(numbers)
+        # Its own, by a put whose outcome the contender never learned.
         is_own = last.owner == self.me and last.attempt in own.attempts
         return is_own or own.clock > last.since + self.limits.lease + self.rules.margin
 
@@ -214,6 +216,7 @@ class _NumberedEffects:
 
     def create(self, own: NumberedContender, numbers: Numbers) -> Changes:
         created = Number(own.number, self.me, own.tries, own.since)
+        # A store without conditions replaces the file of that number. With conditions there is none.
         others = (each for each in numbers if each.number != own.number)
         return {"own": own._replace(step=VERIFYING), "numbers": (*others, created)}
 
@@ -234,6 +237,7 @@ class _NumberedEffects:
         return {"own": own._replace(step=IDLE)}
 
     def tidy_next(self, own: NumberedContender) -> Changes:
+        # Earlier attempts are settled: none of their puts can still become the newest number.
         return {"own": own._replace(step=TIDYING, attempts=(own.tries,))}
 
     def tidy(self, own: NumberedContender, numbers: Numbers) -> Changes:
@@ -248,6 +252,7 @@ class _NumberedEffects:
         """Write the contender's heartbeat to the store. The heartbeat extends the lease only if the lease has not
         expired.
         """
+        # At the time when the heartbeat began, not when it arrives: the lease counts from what the holder knew.
         put = tuple(each._replace(since=own.beat) if each.number == own.number else each for each in numbers)
         if own.holds or self.rules.renews_late:
             own = own._replace(step=HOLDING, since=own.beat, until=own.beat + self.limits.lease, beat=0)
@@ -265,6 +270,7 @@ class _NumberedEffects:
         return own.tries < self.limits.attempts
 
     def _begin(self, own: NumberedContender, number: int) -> NumberedContender:
+        # Counted when it begins: an attempt whose put is lost must differ from the next one.
         tries = own.tries + 1
         begun = own._replace(step=CREATING, number=number, since=own.clock, tries=tries)
         return begun._replace(attempts=(*own.attempts, tries))

@@ -48,6 +48,7 @@ def longest(limits: LockLimits) -> int:
 
 
 def _soon_free(system: LockModel, state: int) -> str | None:
+    # The owner may be about to learn that it holds the lock, and then no time without a holder has passed.
     if system.holders(state) or system.asking(state):
         return None
     for contender in system.refused(state):

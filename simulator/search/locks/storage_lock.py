@@ -128,6 +128,7 @@ def is_free(own: Contender, lease: Lease | None, me: str, margin: int) -> bool:
     """
     if lease is None or lease.released or (lease.owner == me and lease.attempt in own.attempts):
         return True
+    # The lease names the end by the owner's clock, and this clock may be ahead of it.
     return own.clock > lease.until + margin
 
 
@@ -180,6 +181,7 @@ class _Effects:
         return lease is not None and lease.owner == self.me
 
     def take(self, own: Contender, lease: Lease | None) -> Changes:
+        # Only if nothing has happened since its release may the next attempt replace the lease without a read.
         was_last = lease is not None and lease == own.released
         return {"own": self._begin(own, lease)._replace(was_last=was_last, quick=False)}
 
@@ -196,6 +198,7 @@ class _Effects:
         if own.request == "release":
             own = ended._replace(step=IDLE, known=None, until=None, released=put, was_last=True)
         else:
+            # Earlier attempts can no longer reach the store: their puts expected versions that are gone.
             own = ended._replace(step=HOLDING, known=put, until=put.until, attempts=(put.attempt,))
         return {"own": own, "lease": put}
 
@@ -213,6 +216,7 @@ class _Effects:
         return {"own": own._replace(step=CHECKING)}
 
     def fail_to_check(self, own: Contender) -> Changes:
+        # A holder keeps the lease that it knows until that ends. Another contender must not assume anything.
         step = HOLDING if own.request == "renew" else IDLE
         known, until = (own.known, own.until) if own.request == "renew" else (None, None)
         return {"own": own._replace(step=step, request="", put=None, known=known, until=until, quick=False)}
@@ -226,9 +230,11 @@ class _Effects:
 
     def _reacted(self, own: Contender, lease: Lease | None) -> Contender:
         ended = own._replace(request="", put=None, quick=False)
+        # Owner and attempt: a renewal changes the end, and a release the mark.
         is_own = own.known is not None and lease is not None and lease[:2] == own.known[:2]
         if own.request == "take":
             was_last = own.was_last and (not own.quick or (lease is not None and lease == own.released))
+            # It did not read before, so that this answer is its first look: it may still take the lease by it.
             if own.quick and is_free(own, lease, self.me, self.rules.margin):
                 return self._begin(own, lease)._replace(was_last=was_last, quick=False)
             return ended._replace(step=IDLE, known=None, was_last=was_last)

@@ -27,6 +27,7 @@ def bound_of(world: World) -> dict[str, int]:
     actors = {kind: count for kind, count in world.actors.items() if count}
     numbers = {name: value for name, value in world.flat().items() if type(value) is int}
     found = {**actors, "groups": world.groups, **numbers}
+    # A limit of actors that are not there would make two equal searches look different.
     idle = [limit for limit, kind in NEEDS.items() if kind not in actors]
     return {name: n for name, n in found.items() if n and name not in (*DATA, "buckets", "partitions", *idle)}
 
@@ -37,6 +38,7 @@ def covers(one: Bound, other: Bound) -> bool:
 
 def exceeds(one: Bound, other: Bound) -> bool:
     """True if the first bound is at least as large as the second in every dimension, and larger in some dimension."""
+    # Not by a sum: a bound with more writers and fewer crashes shows nothing about crashes.
     return covers(one, other) and not covers(other, one)
 
 

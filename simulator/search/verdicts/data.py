@@ -64,6 +64,7 @@ def _worlds_of(names: Sequence[str], depth: Depth, *states_of: Mapping[str, Any]
     searched = {name: worlds_of(name, depth) for name in names}
     for world in dict.fromkeys(world for worlds in searched.values() for world in worlds):
         by = [name for name, worlds in searched.items() if world in worlds]
+        # Taken from all queues, whichever has the number: otherwise the next world of that description got this one's.
         known = (each[described(world)].popleft() for each in states if each[described(world)])
         yield {"world": described(world), "states": next(known, None), "for": _named(by, names)}
 
@@ -101,6 +102,7 @@ def _worlds(rows: Sequence[MatrixRow]) -> Iterator[dict[str, Any]]:
     """
     for world in dict.fromkeys(each.world for row in rows for each in row.searched):
         by = {row.name: each.result for row in rows for each in row.searched if each.world == world}
+        # Under a symmetry the number of states that it stands for: the size of a world does not depend on reductions.
         states = by["default"].stands_for or by["default"].distinct if "default" in by else None
         yield {"world": described(world), "states": states, "for": _named(tuple(by), [row.name for row in rows])}
 
@@ -110,6 +112,7 @@ def _named(some: Sequence[str], every: Sequence[str]) -> list[str]:
     others = [name for name in every if name not in some]
     if not others:
         return [EVERY]
+    # A list of a hundred names for nearly every world would hide the few that are missing.
     return [f"{EVERY} but {', '.join(others)}"] if len(others) <= FEW else list(some)
 
 

@@ -58,6 +58,7 @@ def anomalies_of_verb(verb: str, concurrency: str) -> dict[str, int]:
 
 def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
     """Map each anomaly that is possible in a world to the length of a shortest run with this anomaly."""
+    # A read is repeated as of one time, in each file group by itself.
     searched = [each for each in ANOMALIES.values() if world.groups == 1 or each.name not in REREADS]
     results = explore(Model(world, protocol), searched, until_all_broken=True).promises
     return {name: each.steps or 0 for name, each in results.items() if each.verdict is Verdict.VIOLATED}

@@ -130,6 +130,7 @@ def worlds_of(protocol: str, depth: Depth) -> dict[World, bool]:
         pinned = [specs.world(known[protocol]["world"])]
     else:
         pinned = [w for w in map(specs.world, sorted({pin["world"] for pin in known.values()})) if is_assumed(w)]
+    # Of the default protocol alone: these worlds cost minutes each.
     more: tuple[SearchBound, ...] = mixed() if protocol == "default" else ()
     more += large() if protocol == "default" and depth == "full" else ()
     under = specs.protocol(protocol if protocol in specs.protocol_names() else "default")
@@ -158,6 +159,7 @@ def matrix(
     jobs = [
         SearchJob(world=world, protocol=file.protocol, promises=asked, reduce=reduced) for file, world, reduced in where
     ]
+    # By rows, in the order of `where`: `_searched` yields one result a job, in the order of the jobs.
     searched: dict[str, list[SearchedWorld]] = {file.name: [] for file in rows}
     for (file, _, _), each in zip(where, _searched(jobs, done or (lambda: None), how), strict=True):
         searched[file.name].append(each)
@@ -171,6 +173,7 @@ def _searched(jobs: Sequence[SearchJob], done: Callable[[], None], how: Mapping[
         return dict(run_jobs(some, raises=False, done=lambda job, result: done(), **how))
 
     default = Protocol()
+    # Recording what a search reads makes it slower, so that only searches with a use for it record.
     recording = {job: replace(job, protocol=default, records=True) for job in jobs}
     others = {recording[job] for job in jobs if job.protocol != default}
     shared = [job for job in jobs if job.protocol == default and recording[job] in others]
@@ -222,6 +225,7 @@ def shortest_violation(
     """
     results = ((each, each.result.promises.get(promise)) for each in searched)
     broken = [(each, found) for each, found in results if found and found.verdict is Verdict.VIOLATED]
+    # `min` returns the first of equals, so that the world listed first is the one that is shown.
     return min(broken, key=lambda pair: pair[1].steps or 0, default=None)
 
 
@@ -234,6 +238,7 @@ def cell(promise: str, searched: Sequence[SearchedWorld]) -> Cell:
     if shortest is not None:
         where, first = shortest
         return Cell(verdict=Verdict.VIOLATED, bounds=(where.bound,), because=first.because, trace=first.trace)
+    # After a violation, which stands however far other searches came.
     stopped = [each for each in searched if each.result.stopped]
     if stopped:
         result = stopped[0].result

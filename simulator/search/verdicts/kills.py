@@ -87,6 +87,7 @@ def believed(promise: str, cell: Cell, known: Sequence[Kill], protocol: Protocol
 
 def _doubts(promise: str, bounds: Sequence[Bound], known: Sequence[Kill], protocol: Protocol) -> Iterator[str]:
     mine = [kill for kill in known if kill.promise == promise]
+    # By mutant: one that is killed in several worlds is one wrong model.
     if (count := len({kill.mutant for kill in mine})) < ENOUGH:
         yield f"{count} of its mutants were killed, {ENOUGH} are needed"
     for kill in (each for each in mine if _is_of(each.mutant, protocol)):
@@ -109,6 +110,7 @@ def _is_modelled(mutant: str, bound: frozenset[tuple[str, int]], protocol: Proto
     """True if the world with this bound, in which a mutant was killed, is modelled under `protocol`, or unknown."""
     own = mutants.load(mutant).world if mutant in mutants.names() else ""
     worlds = (*small_worlds(), *([specs.world(own)] if own else []))
+    # A kill names a bound and no world, so that its world is looked up by the bound.
     there = [world for world in worlds if bound_of(world).items() == bound]
     return not there or any(is_modelled(world, protocol) for world in there)
 

@@ -72,6 +72,7 @@ class LockVerdicts:
             return min(broken, key=lambda each: each.steps or 0)
         doubtful = [each for each in given if each.verdict is Verdict.UNDETERMINED]
         holds = [each for each in given if each.verdict is Verdict.HOLDS]
+        # In this order: one search that was not finished makes the verdict undetermined.
         return (doubtful or holds or given)[0]
 
     @property
@@ -142,6 +143,7 @@ def judge_locks(depth: Depth = "quick", *, workers: int = 1, **bounds: Any) -> t
     are keyword arguments of `explore`.
     """
     wanted = wanted_rows(depth)
+    # By `repr`: rows share searches, and the rules of a job are a mapping, which is not hashed.
     jobs = {repr(job): job for row in wanted for job in row.jobs}
     found = run_jobs(list(jobs.values()), workers=workers, raises=False, **bounds)
     results = {repr(job): result for job, result in found}
