@@ -88,15 +88,19 @@ class _Gatherer:
             for name in names
             if is_layout_1(name)
         ]
+        # From the first listing: a table that begins to archive meanwhile has everything on its active timeline, too.
         archived = any(path.startswith(f"{HISTORY}/") for path in before)
         archive = self._archive("nbcc.format" in properties, archived)
+        # After the archive was read: the timeline must know whether an instant that it lacks may be archived.
         timeline = Timeline.of(instants, bool(archive.states))
+        # Only the first listing bounds what was seen: the second may show an instant and miss an earlier one.
         first = (parse_instant(path.rpartition("/")[2]) for path in before)
         writes = {i.requested: i.completed for i in timeline.completed if i.writes}
         # A restore deletes what it has undone, so an undone commit or plan that is missing is not a fault.
         restores = tuple(self._requests(instants, "restore", decode_restore_plan).values())
         undone = undone_by(restores)
         counted = [instant for instant in timeline.instants if instant.requested not in undone]
+        # An instant may be in the archive although a restore has undone it.
         kept = (commit for commit in archive.commits if commit.instant.requested not in undone)
         commits, twins = _by_request((*kept, *self._commits(counted)))
         return Audit(
@@ -144,6 +148,7 @@ class _Gatherer:
         reason = getattr(error, "exists", None) or f"{type(error).__name__}: {error}"
         if isinstance(error, LimitExceeded):
             reason = f"{reason}; {error.remedy}"
+        # One line and not too long: a decoder may put a whole file into its message.
         because = GONE if isinstance(error, NotFound) else " ".join(str(reason).split())[:300]
         self.faults.append(DamagedFile(kind, path, because))
 
@@ -156,6 +161,7 @@ class _Gatherer:
         files = [(instant, f"{FOLDER}/{instant.file_name}") for instant in instants]
         contents = prefetch(self.storage, [path for _, path in files])
         for done, ((instant, path), data) in enumerate(zip(files, contents, strict=True)):
+            # Not for each file: a table may have a hundred thousand.
             if done % 1000 == 0:
                 self.progress(f"{kind}s", done, len(files))
             self.reads += 1
@@ -169,6 +175,7 @@ class _Gatherer:
         return [commit for _, commit in self._read("commit", writes, Commit.of)]
 
     def _plans(self, instants: Iterable[Instant], action: str) -> dict[str, CompactionPlan]:
+        # The plan is the content of the requested file, also of an instant that is inflight or completed now.
         requests = (Instant(instant.requested, action, "requested") for instant in instants)
         plans = self._read("plan", requests, lambda instant, data: decode_plan(data, instant.file_name))
         return {instant.requested: plan for instant, plan in plans}
@@ -213,6 +220,7 @@ class _Gatherer:
         instant, requested = row.instant, row.requested
         path = f"{HISTORY}: {instant.file_name}"
         archive.states += row.states
+        # Also without metadata, as other engines archive it: that the write completed is known.
         if instant.writes:
             archive.completed[requested] = row.completed
         if instant.writes and row.metadata:
@@ -241,6 +249,7 @@ def _by_request(commits: Iterable[Commit]) -> tuple[dict[str, Commit], tuple[Com
     twins = []
     for commit in commits:
         other = by_request.get(commit.instant.requested)
+        # The same action twice is one instant, on both timelines. Another action is a second instant at that time.
         if other is not None and other.instant.action != commit.instant.action:
             twins.append(other)
         by_request[commit.instant.requested] = commit
@@ -279,6 +288,7 @@ def data_files(listing: Mapping[str, int], completed: Mapping[str, str | None]) 
             instants[requested] = instant
         return instant
 
+    # A slice instead of `startswith`, which is slower: this runs for each path of the table.
     paths = sorted(path for path in listing if path[:8] != ".hoodie/")
     files = ((path, data_file_of(path, listing[path], writer)) for path in paths)
     return {path: file for path, file in files if file is not None}

@@ -83,6 +83,7 @@ def merged_records(storage: Storage, task: ReadTask, placements: dict[str, Place
     for placement, found in _layers_of(storage, task, placements, key):
         layers.append(found)
         records += _records(found, placement, task.shape, len(records))
+    # An empty base file first: the merge expects one, and the key may be in logs alone.
     rows = conform(merged_rows(task, [nothing(task.shape)._replace(base=True), *layers]), task.result_schema)
     shown = [{n: v for n, v in row.items() if n not in META_COLUMNS} for row in rows.to_pylist()]
     return Merge(records, shown[0] if shown else None)
@@ -97,6 +98,7 @@ def unread_records(storage: Storage, shape: TableShape, placements: Iterable[Pla
         try:
             for layer in _layers(storage, shape, _input(placement.file), placement.kind, key):
                 records += _records(layer, placement, shape, len(records))
+        # A storage that fails says nothing about the file, and must not hide a record of the key.
         except StorageError:
             raise
         except (NbccError, NotFound):
@@ -134,6 +136,7 @@ def _layers(storage: Storage, shape: TableShape, file: BaseInput | LogInput, kin
         return
     data = fetch(storage, file)
     with decoding(file.path):
+        # The keys first: most base files of a table lack the key, and the other columns are most of the bytes.
         keys = decode_parquet(data, file.path, [RECORD_KEY], bounds=shape.limits)[RECORD_KEY].to_pylist()
         whole = decode_parquet(data, file.path, packed=True, bounds=shape.limits) if key in keys else None
         if whole is not None:

@@ -51,6 +51,7 @@ class LogFates:
         for barrier, plan in sorted(audit.plans.items()):
             for each in plan.operations if barrier in audit.completed else ():
                 self._plans.setdefault((each.partition, each.file_id), {})[barrier] = each.logs
+        # By the counts in commits and plans: no data file is opened for it.
         self._too_few = {each[0] for each in compactions_that_left_logs_out(audit)}
 
     def of_group(self, group: Group, files: Sequence[File]) -> Iterator[tuple[LogFile, Fate]]:
@@ -60,6 +61,7 @@ class LogFates:
         logs = {file.path: file for file in files if isinstance(file, LogFile) and file.completed}
         bases = {file.requested: file for file in files if isinstance(file, BaseFile) and file.completed}
         plans = self._plans.get(group, {})
+        # Reversed, so that the oldest plan that takes a log stays: the rows are in its base file first.
         taken = {name: barrier for barrier in reversed(plans) for name in plans[barrier]}
         effective = {file.path: file for file in self._visible(logs.values())}
         for path, log in logs.items():
@@ -102,6 +104,7 @@ class LogFates:
         # A replacing write takes no files on purpose. Without its base file, another engine completed it to no effect.
         replaces = {time for time in plans if self._audit.plans[time].replaces}
         later = sorted(time for time in {*(plans - replaces), *bases} if time > completed)
+        # Before `_merger`: a compaction may have merged the log, and the replace still hides its rows.
         if over := next((time for time in later if time in replaces), None):
             return Fate("replaced", f"the replace {over} hides what completed before it", over)
         if not later:
@@ -138,6 +141,7 @@ class LogFates:
         if name in taken:
             return taken[name]
         mergers = [self._merger(each, taken) for each in self._covers.get(path, ())]
+        # All inputs: if one of them was not taken, its rows are only in the log of the log compaction.
         return max((each for each in mergers if each), default=None) if all(mergers) else None
 
 
@@ -149,6 +153,7 @@ def compactions_that_left_logs_out(audit: Audit) -> Iterator[tuple[str, str, tup
         plan = audit.plans.get(requested)
         if plan is None:
             continue
+        # Reversed, so that the first operation of a file group counts if a plan has two.
         logs = {(each.partition, each.file_id): each.logs for each in reversed(plan.operations)}
         for stat in commit.stats:
             partition, name = split_path(stat.path)
@@ -156,6 +161,7 @@ def compactions_that_left_logs_out(audit: Audit) -> Iterator[tuple[str, str, tup
             if merged is None or not name.endswith(".parquet"):
                 continue
             planned = logs.get((partition, name.partition("_")[0]))
+            # Either count is right: the logs in which an earlier compaction kept deletes may be counted or not.
             if planned is not None and merged not in (len(planned), len(planned) - _kept(planned, audit)):
                 because = f"{several(merged, 'log')} are in it, but its plan {requested} takes {len(planned)}"
                 yield stat.path, because, tuple(in_partition(partition, each) for each in planned)

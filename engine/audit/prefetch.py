@@ -25,6 +25,7 @@ def prefetch(storage: Storage, paths: Iterable[str]) -> Iterator[bytes | None]:
         tasks = deque(pool.submit(_read, storage, batch) for batch in islice(batches, READERS))
         while tasks:
             contents = tasks.popleft().result()
+            # One for one, after the oldest is taken: that bounds the memory for any number of paths.
             tasks.extend(pool.submit(_read, storage, batch) for batch in islice(batches, 1))
             yield from contents
 

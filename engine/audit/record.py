@@ -163,6 +163,7 @@ class Audit:
     @cached_property
     def completed(self) -> Mapping[str, str]:
         """A mapping from the requested time of every completed write, archived or active, to its completion time."""
+        # The active timeline wins over the archive, as it does for readers.
         active = {i.requested: i.completed for i in self.timeline.completed if i.writes and i.completed}
         return {**self.archived, **active}
 
@@ -186,6 +187,7 @@ class Audit:
         retained += [plan.earliest.requested if plan.earliest else requested for requested, plan in foreign]
         if retained:
             earliest = max(retained)
+            # After the completion of all of them: before that, a read would need files that the clean may have deleted.
             published += [earliest, *(c for r, c in self.completed.items() if r < earliest)]
         return max(published, default=None)
 
@@ -218,6 +220,7 @@ class Audit:
             if instant.action == "savepoint":
                 continue
             others = instants.setdefault(instant.requested, set())
+            # The archive does not record under which action a write was requested, so its action is ''.
             if ("", instant.completed) not in others:  # else it is the archived one
                 others.add((instant.completes_as, instant.completed))
         return frozenset(requested for requested, several in instants.items() if len(several) > 1)

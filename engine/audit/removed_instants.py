@@ -18,6 +18,7 @@ def removed_instants(audit: Audit) -> dict[str, str]:
     An instant that a rollback or restore has undone is not in the result, and neither is one that an unreadable archive
     may contain.
     """
+    # An instant in a file that cannot be read is not removed.
     unreadable = any(fault.kind in ("archive", "commit") for fault in audit.faults)
     first = audit.first_active or ""
     undone = {*audit.undone, *(requested for each in audit.rollbacks for requested in each.undone)}

@@ -55,6 +55,8 @@ class TableSnapshot:
         if self.audit.rules.files == "listed":
             return self._built(self._listed_files())
         named = {file.path: file for file in self._named_files()}
+        # Hudi's readers go by names, and cannot miss a file whose name is not there. For a check it is missing all the
+        # same.
         absent = (file for file in self._listed_files() if file.path not in self.audit.files)
         return self._built((*named.values(), *absent))
 
@@ -65,6 +67,7 @@ class TableSnapshot:
         Files of slices from before the newest one are needed by as-of reads. Whether Hudi has cleaned such a slice is
         not recorded for each file, so in a table of another engine only the slices of a snapshot are checked.
         """
+        # A read as of a time needs its own slices only.
         every = self.audit.rules.files == "listed" and self.time is None
         pieces = self._readable(self.listed_slices) if every else to_read(self.listed_slices, self.audit.rules)
         files = (file for piece in pieces for file in (piece.base, *piece.tombstones, *piece.logs) if file)
@@ -75,6 +78,7 @@ class TableSnapshot:
         if size is None:
             return "it is missing, and a completed commit lists it"
         appended = isinstance(file, LogFile) and file.appended
+        # A log that several commits have appended to may grow, and size 0 means that the commit records none.
         if file.size and (size < file.size if appended else size != file.size):
             return f"it has {size:,} bytes, and its commit lists {file.size:,}"
         return None
@@ -97,6 +101,7 @@ class TableSnapshot:
     def unused(self, slices: tuple[FileSlice, ...]) -> Iterator[tuple[File, str]]:
         """Yield every data file that is in none of the file slices, and the reason."""
         used = {file.path for piece in slices for file in (piece.base, *piece.tombstones, *piece.logs) if file}
+        # A log compaction's inputs are files of its log, but no longer files of the slice.
         covered = {
             file.path: f"the log of the log compaction {log.requested} replaces it"
             for piece in slices
@@ -173,6 +178,7 @@ class TableSnapshot:
         that list the file.
         """
         sizes: dict[str, tuple[int, int]] = {}
+        # Hudi's slices ignore archived commits, but these still record how large a file must be.
         archived = (commit for commit in self.audit.commits.values() if not commit.active)
         for commit in (*self._commits, *archived):
             for stat in commit.stats:
@@ -224,6 +230,7 @@ def table_snapshot(audit: Audit, as_of: Time | None, asked: str) -> TableSnapsho
     """
     active = audit.timeline.without_undone(audit.restores) if audit.restores else audit.timeline
     archived = ArchivedInstants(Timeline.of(audit.archive)) if audit.rules.files == "listed" else None
+    # Up to what the first listing had settled: a later completion may be seen in part.
     timeline = History(Active(active), archived).whole.until(audit.settled)
     time = None if as_of is None else _settled(timeline, instant_of(as_of, asked), asked)
     return TableSnapshot(audit, timeline, time)

@@ -106,6 +106,7 @@ def why(
     partition, and the errors of `open_table` and `table_snapshot`.
     """
     config = replace(open_table(storage), allowed_function=merge_function)
+    # The whole audit, and not one file group: only the timeline shows which files count.
     snapshot = table_snapshot(gather(storage, progress), as_of, ASKED)
     for fault in (*snapshot.audit.serious_faults, *snapshot.unknown_names):
         remedy = "try again; if the file is still damaged, restore it from a copy (nbcc validate lists all)"
@@ -117,6 +118,7 @@ def why(
     first = config.buckets if config.own else None
     within = _Within(partition, partial(bucket, key, shape) if first else None, first or 1)
     if within.bucket is not None:
+        # Before any file is read, so that a wrong key is refused at once.
         within.bucket(within.first)  # raises for a key without the form of the table's keys
     if partition is not None:
         _check_partition(snapshot, partition)
@@ -200,6 +202,7 @@ def _placements(snapshot: TableSnapshot, rules: Rules) -> Iterator[Placement]:
         used = {file.path for file, _ in _files(read[piece.group])}
         for file, kind in _files(piece):
             yield Placement(file, piece.barrier, kind, "" if file.path in used else _superseded(read[piece.group]))
+    # Listed and not only readable slices: a file that a clean has deleted explains an answer, too.
     for file, because in snapshot.unused(snapshot.listed_slices):
         kind = "base" if isinstance(file, BaseFile) else "log"
         yield Placement(file, None, kind, because, hidden=True)
@@ -220,6 +223,7 @@ def _superseded(read: FileSlice) -> str:
 
 def _group(name: GroupKey, merged: Merge, ranks: list[RankedRecord], others: list[KeyRecord]) -> WhyGroup:
     superseded = [r for r in others if not r.placement.hidden]
+    # They have no place in the merge order, so they are in the order of their requests.
     hidden = sorted((r for r in others if r.placement.hidden), key=lambda r: r.placement.file.requested)
     lines = [_line(r, r.placement.because, "superseded") for r in superseded]
     lines += [_line(r, rank.because, rank.part) for r, rank in zip(merged.records, ranks, strict=True)]

@@ -91,6 +91,7 @@ def copy(
     if begun is None:
         config = _config(source, target, buckets, given, options, asked)
         create_table(target, config)
+        # Before the first row: a copy that is interrupted later goes on with the same state.
         target.put(RECORD, _record(url, source.time))
     elif begun["source"] != url:
         raise BadInput(asked, f"a copy of {begun['source']} has begun there", "choose another place")
@@ -98,11 +99,13 @@ def copy(
     context = coordinated(context_of(None, target), config)
     read = Digest()
     for number, chunk in enumerate(source.chunks()):
+        # An empty part is not written, but it has a number, so that the numbers of the others do not depend on it.
         if len(rows := _columns(chunk, config.schema)):
             upsert.run(context, config, rows, batch_id=f"copy of {url} at {source.time}, part {number}")
         read += digest_of(rows)
     if read.rows and config.merge_on_read:
         compact.run(context, config)
+    # Read back from the table: the digest of what was given to the writer would not show what was stored.
     there = sum((digest_of(_columns(rows, config.schema)) for rows in _rows(context, config)), Digest())
     if there != read:
         raise Conflict(
