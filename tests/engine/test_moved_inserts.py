@@ -12,29 +12,20 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from click.testing import CliRunner
 
 from nbcc import Table
 from nbcc.engine.config.summary import summary
 from nbcc.engine.definition.load import PROPERTIES, open_table
 from nbcc.engine.errors import BadInput, Conflict, NotATable, UnknownKey, Unsupported
-from nbcc.engine.files.record_index import FOLDER, index_files
+from nbcc.engine.files.record_index import index_files
 from nbcc.simulator.audit.validate import validate
-from nbcc.simulator.cli.main import nbcc
+from tests.builders.heartbeats import Died, dies
 from tests.builders.tables import SCHEMA, make_table, table_of, with_deletes
 
 from .hooked import during, watched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-class Died(BaseException):
-    """Ends a writer as the end of its process does."""
-
-
-def dies() -> None:
-    raise Died
 
 
 def rows(*values: tuple[Any, ...]) -> pa.Table:
@@ -145,16 +136,6 @@ def test_a_later_location_moves_nothing(tmp_path: Path) -> None:
     assert places(table.snapshot()) == OLD | {("n", "q", "fourth")}
 
 
-@pytest.mark.parametrize("moment", [FOLDER, ".log."])
-def test_the_location_of_a_writer_that_died_does_not_count(moment: str, tmp_path: Path) -> None:
-    table = made(tmp_path)
-    with pytest.raises(Died):
-        during(table, moment, dies).upsert(rows(("n", "p", 1, "dead")))
-    table.upsert(rows(("n", "q", 2, "alive")))
-    table.upsert(rows(("n", "p", 3, "again")))
-    assert places(table.snapshot()) == OLD | {("n", "q", "again")}
-
-
 def test_a_writer_that_dies_while_it_moves_a_record_is_rolled_back(tmp_path: Path) -> None:
     table = made(tmp_path)
 
@@ -232,22 +213,6 @@ def test_other_values_are_refused(tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("inserts=moved", "inserts=newest"))
     with pytest.raises(NotATable, match=r"its nbcc.record.index.inserts is 'newest'"):
         open_table(table.context.storage)
-
-
-def test_the_command_states_which_writes_insert_keys(tmp_path: Path) -> None:
-    table = make_table(tmp_path / "t")
-    table.upsert(rows(("k", "p", 1, "a")))
-
-    def run(*words: str) -> str:
-        result = CliRunner().invoke(nbcc, ["table", str(tmp_path / "t"), "index", *words])
-        assert result.exit_code == 0, result.output
-        return str(result.output)
-
-    assert "of the type GLOBAL_RECORD_LEVEL_INDEX made, inserts moved" in run("--inserts", "moved")
-    assert "it has the type GLOBAL_RECORD_LEVEL_INDEX already" in run("--inserts", "moved")
-    index = open_table(table.context.storage).record_index
-    assert index is not None
-    assert index.inserts == "moved"
 
 
 def test_tasks_of_spark_insert_keys(spark: SparkSession, tmp_path: Path) -> None:

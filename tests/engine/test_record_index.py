@@ -14,7 +14,7 @@ from nbcc.engine.config.hudi_options import check_meaning
 from nbcc.engine.config.record_index import INDEXED
 from nbcc.engine.definition.load import load_properties, open_table
 from nbcc.engine.errors import BadInput, Conflict, NotATable, UnknownKey, Unsupported
-from nbcc.engine.files.record_index import index_files
+from nbcc.engine.files.record_index import FOLDER, index_files
 from nbcc.simulator.audit.validate import validate
 from nbcc.simulator.cli.main import nbcc
 from tests.builders.heartbeats import Died, dies
@@ -31,11 +31,11 @@ def rows(*values: tuple[Any, ...]) -> pa.Table:
     return table_of(SCHEMA, *values)
 
 
-def made(folder: Path, **changes: Any) -> Table:
+def made(folder: Path, inserts: str = "updates_only", **changes: Any) -> Table:
     """A table of the keys k0, k1 in partition p and q0 in partition q, with a record index of all keys."""
     table = make_table(folder / "t", **{"buckets": 2, **changes})
     table.upsert(rows(("k0", "p", 1, "old"), ("k1", "p", 1, "old"), ("q0", "q", 1, "old")))
-    assert table.index("RECORD_INDEX")
+    assert table.index("RECORD_INDEX", inserts=inserts)
     return table
 
 
@@ -96,18 +96,22 @@ def test_two_bulk_inserts_of_a_key_into_one_partition_both_complete(tmp_path: Pa
     assert ("n", 2, "second") in state(table.snapshot())
 
 
-@pytest.mark.parametrize("moment", [".nbcc/index", ".log."])
-def test_locations_of_a_writer_that_died_do_not_count(moment: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("moment", [FOLDER, ".log."])
+@pytest.mark.parametrize(("inserts", "by"), [("updates_only", Table.bulk_insert), ("moved", Table.upsert)])
+def test_locations_of_a_writer_that_died_do_not_count(inserts: str, by: Any, moment: str, tmp_path: Path) -> None:
     """Neither while its instant is pending nor after it is rolled back."""
-    table = made(tmp_path)
+    table = made(tmp_path, inserts)
     known = len(index_files(table.context.storage))
     with pytest.raises(Died):
-        during(table, moment, dies).bulk_insert(rows(("n", "p", 1, "dead")))
+        by(during(table, moment, dies), rows(("n", "p", 1, "dead")))
     assert len(index_files(table.context.storage)) == known + (moment == ".log.")
-    with pytest.raises(UnknownKey):
-        table.upsert(rows(("n", "p", 2, "new")))
-    table.bulk_insert(rows(("n", "q", 2, "alive")))
-    assert ("n", 2, "alive") in state(table.snapshot())
+    if inserts == "updates_only":
+        with pytest.raises(UnknownKey):
+            table.upsert(rows(("n", "p", 2, "new")))
+    by(table, rows(("n", "q", 2, "alive")))
+    table.upsert(rows(("n", "p" if inserts == "moved" else "q", 3, "again")))
+    [row] = [row for row in table.snapshot().to_pylist() if row["id"] == "n"]
+    assert (row["part"], row["a"], row["_hoodie_partition_path"]) == ("q", "again", "part=q")
 
 
 def test_only_locations_of_undone_writes_are_collected(tmp_path: Path) -> None:
@@ -231,18 +235,22 @@ def test_the_properties_name_the_index_and_what_writers_must_know(tmp_path: Path
         open_table(table.context.storage)
 
 
-def test_the_command_makes_an_index(tmp_path: Path) -> None:
+@pytest.mark.parametrize("inserts", ["updates_only", "moved"])
+def test_the_command_makes_an_index(inserts: str, tmp_path: Path) -> None:
     table = make_table(tmp_path / "t")
     table.upsert(rows(("k", "p", 1, "a")))
 
     def run(*words: str) -> str:
-        result = CliRunner().invoke(nbcc, ["table", str(tmp_path / "t"), "index", *words])
+        result = CliRunner().invoke(nbcc, ["table", str(tmp_path / "t"), "index", "--inserts", inserts, *words])
         assert result.exit_code == 0, result.output
         return str(result.output)
 
     assert "a record index of the type GLOBAL_RECORD_LEVEL_INDEX would be made" in run("--dry-run")
-    assert "a record index of the type GLOBAL_RECORD_LEVEL_INDEX made" in run()
+    assert f"a record index of the type GLOBAL_RECORD_LEVEL_INDEX made, inserts {inserts}\n" in run()
     assert "it has the type GLOBAL_RECORD_LEVEL_INDEX already" in run("--type", "RECORD_INDEX")
+    index = open_table(table.context.storage).record_index
+    assert index is not None
+    assert index.inserts == inserts
 
 
 def test_hudis_option_for_a_global_index_fits_the_table(tmp_path: Path) -> None:
