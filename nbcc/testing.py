@@ -21,7 +21,7 @@ from nbcc.model import Protocol, World
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck.check import Check, CheckOptions, Factory
 from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
-from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING
+from nbcc.simulator.lockstep.mapping import MAPPING
 from nbcc.simulator.lockstep.mechanism import MappingRow
 from nbcc.simulator.lockstep.systems.driver import DriverFactory
 from nbcc.simulator.trace import Trace, save

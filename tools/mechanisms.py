@@ -45,7 +45,7 @@ def homeless(all_of_them: Iterable[Feature]) -> Iterator[str]:
 
 
 def _known() -> dict[str, Iterable[str]]:
-    from nbcc.simulator.lockstep.systems.hudi_steps import BY_HAND, STEPS
+    from nbcc.simulator.lockstep.mapping import BY_HAND, STEPS
 
     limits = (f"world.{name}" for name in world_names())
     return {
@@ -99,7 +99,7 @@ NOT_YET: Final = "–"
 
 def mapped(mechanism: Feature) -> str:
     """Return how model and engine are compared: by a row of the mapping for each action, or by the answer of a read."""
-    from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING
+    from nbcc.simulator.lockstep.mapping import MAPPING
 
     if mechanism.model:
         return "every action" if {*mechanism.model} <= {row.action for row in MAPPING} else ""

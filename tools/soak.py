@@ -32,10 +32,10 @@ from nbcc.simulator.lockstep.crosscheck.check import Check, CheckOptions
 from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
 from nbcc.simulator.lockstep.crosscheck.history import SNAPSHOT, PlayedHistory
 from nbcc.simulator.lockstep.crosscheck.report import Tally
+from nbcc.simulator.lockstep.mapping import IMPOSSIBLE, STEPS
 from nbcc.simulator.lockstep.schedule import DelayedPublication, Pct, Random, Schedule, Swarm
 from nbcc.simulator.lockstep.systems import System
 from nbcc.simulator.lockstep.systems.hudi_histories import does_otherwise, fitted
-from nbcc.simulator.lockstep.systems.hudi_steps import IMPOSSIBLE, STEPS
 from nbcc.simulator.lockstep.systems.model import ModelSystem
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.observables import model_rows

@@ -22,7 +22,7 @@ from .. import specs
 from ..search.verdicts.judge import MatrixRow
 from ..trace import Trace
 from ..trace import load as load_trace
-from .systems.hudi_steps import IMPOSSIBLE
+from .mapping import IMPOSSIBLE
 
 FOLDER: Final = Path(str(files("nbcc") / "specs" / "findings"))
 NEWEST: Final = "Apache Hudi 1.2.0"

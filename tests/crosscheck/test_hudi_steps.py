@@ -10,11 +10,11 @@ import pytest
 from nbcc.model import Model, World, mechanisms
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.mapping import STEPS
 from nbcc.simulator.lockstep.peers.process import PeerMissing, peer
 from nbcc.simulator.lockstep.replay import play
 from nbcc.simulator.lockstep.systems import Impossible
 from nbcc.simulator.lockstep.systems.hudi_histories import does_otherwise, fitted
-from nbcc.simulator.lockstep.systems.hudi_steps import STEPS
 from nbcc.simulator.lockstep.systems.model import ModelSystem
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.trace import load

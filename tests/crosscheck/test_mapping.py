@@ -14,8 +14,8 @@ from nbcc.simulator.lockstep.control.clock import EPOCH, instant_of, tick_of
 from nbcc.simulator.lockstep.control.footprints import is_unobserved
 from nbcc.simulator.lockstep.crosscheck.generators import draw_batches, draw_world, keys_of
 from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
-from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING, by_action
 from nbcc.simulator.lockstep.crosscheck.readers import AS_HUDI_RS
+from nbcc.simulator.lockstep.mapping import MAPPING, by_action
 from nbcc.simulator.lockstep.mechanism import CRASH, FAULT, SPARK
 from nbcc.simulator.lockstep.schedule import Random
 from nbcc.simulator.lockstep.systems.engine import EngineSystem

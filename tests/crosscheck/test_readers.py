@@ -11,9 +11,9 @@ from nbcc.simulator.lockstep.crosscheck import readers
 from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
 from nbcc.simulator.lockstep.crosscheck.generators import draw_batches
 from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
-from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING
 from nbcc.simulator.lockstep.crosscheck.readers import hudi_rs
 from nbcc.simulator.lockstep.crosscheck.report import Tally
+from nbcc.simulator.lockstep.mapping import MAPPING
 from nbcc.simulator.lockstep.systems.registry import factory
 
 WORLD = World.from_mapping({

@@ -12,7 +12,7 @@ from nbcc.model.mechanisms import kinds
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck import check, generators
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions
-from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING
+from nbcc.simulator.lockstep.mapping import MAPPING
 from nbcc.simulator.lockstep.mechanism import MappingRow
 from nbcc.simulator.lockstep.systems.hudi_histories import fitted
 from tools import soak as soak_module

@@ -14,8 +14,8 @@ from nbcc.engine.storage.object_storage import ObjectStorage
 from nbcc.model import Protocol, World
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions, run
-from nbcc.simulator.lockstep.crosscheck.mapping import MAPPING
 from nbcc.simulator.lockstep.crosscheck.tour import tour
+from nbcc.simulator.lockstep.mapping import MAPPING
 from nbcc.simulator.lockstep.systems.s3 import FAULTS, S3System, every_answer
 
 

@@ -14,6 +14,7 @@ from nbcc.model.assembly import is_modelled
 
 from ... import trace as traces
 from ...search.explore.quotient import Quotient
+from ..mapping import MAPPING
 from ..mechanism import MappingRow
 from ..schedule import AtomicPhases, Choose, Limited, Pct, Random, Replay, Schedule, Swarm, no_choice
 from ..shrink import shrink_disagreement
@@ -23,7 +24,6 @@ from .coverage import PINNED, EdgeCoverage, all_edges, pinned
 from .disagreement import Disagreement
 from .generators import draw_batches, draw_world, modelled_part
 from .history import PlayedHistory
-from .mapping import MAPPING
 from .overlaps import overlapping_kinds
 from .readers import Reader, standard_readers
 from .report import CheckReport, Tally

@@ -24,11 +24,11 @@ from ...observables import (
     reader_rows,
 )
 from ...symbols import Symbols
+from ..mapping import MAPPING, by_action
 from ..mechanism import CRASH, FAULT, SPARK, MappingRow
 from ..systems import CannotStep, Impossible, RunningOperation, System
 from .conditions import computed_batch, is_possible
 from .disagreement import Difference, Disagreement, first_difference
-from .mapping import MAPPING, by_action
 from .streams import expected_of_stream, progress_after
 
 SNAPSHOT = Query("snapshot")

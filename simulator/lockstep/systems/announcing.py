@@ -38,7 +38,7 @@ from ..control.calls import parsed
 from ..control.clock import tick_of
 from ..control.conductor import Task
 from ..control.harness import Handle
-from ..crosscheck.mapping import MAPPING
+from ..mapping import MAPPING
 from ..mechanism import MappingRow
 from ..mechanisms.announcements import CLEANS_UP, LOOKS, without_lock
 from ..mechanisms.decision_log import CHECKS_CUT, PUT_DECISION

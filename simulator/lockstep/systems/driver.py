@@ -21,7 +21,7 @@ from ...observables import Batch, refused
 from ...trace import plain, rows_of
 from ...users_factory import CannotPlay
 from ..crosscheck.generators import draw_world
-from ..crosscheck.mapping import MAPPING
+from ..mapping import MAPPING
 from ..mechanism import CRASH, FAULT, SPARK, MappingRow
 from ..peers.json_lines import JsonLines, NotAnAnswer, ProcessEnded
 from .protocol import CannotStep, Impossible

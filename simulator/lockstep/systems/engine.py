@@ -54,7 +54,7 @@ from ..control.foreign_writer import ForeignStorage
 from ..control.harness import Handle, Harness
 from ..control.lock import ObserversLock
 from ..control.storage import MemoryStorage
-from ..crosscheck.mapping import MAPPING, by_action
+from ..mapping import MAPPING, by_action
 from ..mechanism import MappingRow
 from .cached_jobs import CachedJobs
 from .changes import READ_FIRST, change

@@ -21,10 +21,10 @@ from nbcc.model.answers import PENDING, NoAnswer
 from nbcc.model.mechanisms.partial_updates import PartialColumns
 
 from ...users_factory import CannotPlay
+from ..mapping import IMPOSSIBLE, STEPS
 from ..peers.process import PeerProcess, PeerRefused, peer
 from .engine import MEMORY
 from .hudi_histories import does_otherwise
-from .hudi_steps import IMPOSSIBLE, STEPS
 from .protocol import CannotStep, Impossible
 from .rows import is_rolled, partition_name, to_table
 

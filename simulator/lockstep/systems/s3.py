@@ -25,7 +25,7 @@ from nbcc.model.mechanisms.decision_log import TOGETHER, DecisionLog
 
 from ..control.harness import Handle, Harness
 from ..control.storage import ControlledStorage, MemoryStorage
-from ..crosscheck.mapping import MAPPING
+from ..mapping import MAPPING
 from ..mechanism import MappingRow
 from ..s3.faults import Fault, Kind
 from ..s3.server import Bucket, s3_server

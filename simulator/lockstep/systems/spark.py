@@ -25,7 +25,7 @@ from ..control.calls import Call
 from ..control.clock import ReadOnlyClock
 from ..control.harness import Handle, Harness
 from ..control.lock import ObserversLock
-from ..crosscheck.mapping import MAPPING
+from ..mapping import MAPPING
 from ..mechanism import MappingRow
 from .engine import MEMORY, EngineSystem
 from .engine_operation import EngineOperation

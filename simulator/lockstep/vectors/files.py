@@ -19,7 +19,7 @@ from ...observables import final_queries, is_answer, model_rows, model_slices, m
 from ...trace import plain, rows_of
 from ..control.clock import instant_of
 from ..crosscheck.history import PlayedHistory
-from ..crosscheck.mapping import MAPPING, by_action
+from ..mapping import MAPPING, by_action
 from ..systems.rows import schema_of
 from .known import known_differences, not_compared
 from .themes import VectorRun

@@ -29,8 +29,8 @@ from nbcc.model.rules import Rules
 
 from ... import specs
 from ...lockstep.accepted import breaks
-from ...lockstep.crosscheck.mapping import MAPPING, by_action
 from ...lockstep.explain import LINKS
+from ...lockstep.mapping import MAPPING, by_action
 from .engine_functions import engine_functions
 
 RUNS: Final = "runs"
