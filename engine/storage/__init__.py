@@ -10,11 +10,10 @@ from .local_storage import LocalStorage
 from .object_storage import ObjectStorage
 from .opening import open_storage
 from .paths import confined, confined_folder
-from .protocol import Entry, Listable, NotFound, Storage
+from .protocol import Entry, Listable, NotFound, Storage, StorageWrapper
 from .ranged import ByteRange, RangedStorage, merged_ranges
 from .requests import under_lease
 from .verified_puts import put_file, put_own, put_unique
-from .wrapper import StorageWrapper
 
 __all__ = [
     "TRANSIENT",

@@ -1,4 +1,6 @@
-"""The storage protocol: the operations that every storage of a table's files implements."""
+"""The storage protocol: the operations that every storage of a table's files implements, and a storage that forwards
+them.
+"""
 
 from __future__ import annotations
 
@@ -118,3 +120,32 @@ class Storage(Listable, Protocol):
     def delete_all(self, paths: Sequence[str]) -> None:
         """Delete several paths in as few requests as possible. The deletion of several paths is not atomic."""
         ...
+
+
+class StorageWrapper(Listable):
+    """A storage that forwards every request to the storage `inner`. A subclass does otherwise for some requests."""
+
+    def __init__(self, inner: Storage) -> None:
+        self.inner = inner
+
+    @property
+    def url(self) -> str:
+        return self.inner.url
+
+    def list(self, prefix: str) -> list[Entry]:
+        return self.inner.list(prefix)
+
+    def get(self, path: str) -> bytes:
+        return self.inner.get(path)
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        return self.inner.put_if_absent(path, data)
+
+    def put(self, path: str, data: bytes) -> None:
+        self.inner.put(path, data)
+
+    def delete(self, path: str) -> None:
+        self.inner.delete(path)
+
+    def delete_all(self, paths: Sequence[str]) -> None:
+        self.inner.delete_all(paths)

@@ -43,7 +43,7 @@ class System(Protocol):
 
     A system may also have the attributes `slices_as_of`, `refuses_by_class` and `stream_step`. The method
     `slices_as_of(time)` returns the file slices as of `time`, in the same format as `slices`. If `refuses_by_class` is
-    True, `rows` returns `crosscheck.observables.refused(error)` for a refused read. A check compares the error class in
+    True, `rows` returns `observables.refused(error)` for a refused read. A check compares the error class in
     this result with the class that the model predicts. The method `stream_step(actor, action, own)` executes one step
     of a Structured Streaming query, where `own` is the query's state in the model.
     """
@@ -66,5 +66,5 @@ class System(Protocol):
         ...
 
     def rows(self, query: Any) -> tuple[Any, ...]:
-        """Return the answer of a read, sorted by key, in the format of `crosscheck.observables.canonical_rows`."""
+        """Return the answer of a read, sorted by key, in the format of `observables.canonical_rows`."""
         ...
