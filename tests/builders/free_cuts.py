@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from nbcc.simulator.search.prove.lemmas.authors import forgets_listing
 from nbcc.simulator.search.prove.lemmas.entries import (
     AUTHOR,
     LEARNS,
@@ -72,7 +71,7 @@ class FreeCuts(FreeCommits):
                 "author puts void entry", (AUTHOR,),
                 lambda s, a: both(s.deciding(a) == LISTED, s.created(a) == 0, s.learnt_tail(a) + 1 <= s.cut()),
                 lambda s, a: {
-                    **forgets_listing(s, a), "deciding": at(s.deciding, a, to=LEARNS),
+                    **self.forgets_listing(s, a), "deciding": at(s.deciding, a, to=LEARNS),
                     "failed": at(s.failed, a, to=s.failed(a) + 1),
                     "created": at(s.created, a, to=s.learnt_tail(a) + 1), "void": at(s.void, a, to=True),
                 },

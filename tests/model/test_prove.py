@@ -58,6 +58,7 @@ WEAKER = [
     (BY_NAME["archiving"], "archive_lookup", "before_listing", set()),
     (BY_NAME["decisions"], "claims", "none", set()),
     (BY_NAME["free_commits"], "as_of_axis", "requested", {"TRAVEL"}),
+    (BY_NAME["free_rollbacks"], "as_of_axis", "requested", {"TRAVEL"}),
     (BY_NAME["log_compaction"], "log_compaction_rank", "own", {"SNAP", "INCR"}),
     (BY_NAME["log_compaction"], "log_compaction_window", "included", {"INCR"}),
     (BY_NAME["replaces"], "replacing", "file_ids", {"SNAP", "PART"}),

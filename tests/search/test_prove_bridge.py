@@ -106,7 +106,7 @@ MECHANISMS = {
 }  # fmt: skip
 
 
-ONE_COMPACTOR = ("free_commits",)
+ONE_COMPACTOR = ("free_commits", "free_rollbacks")
 """The files whose protocol is not modelled with a second compactor. Their relation has one, too."""
 
 
@@ -238,6 +238,7 @@ OF_MECHANISMS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "a resize by range has no plan": ("resizes_by_range", "resizer schedules resize", {"updates": nothing}),
     "an entry decides nothing": ("free_commits", "author puts entry", {"updates": nothing}),
     "a failed author has not failed": ("free_commits", "author finds its number taken", {"updates": nothing}),
+    "an entry rolls nothing back": ("free_rollbacks", "author publishes rollback", {"updates": nothing}),
     "a plan is announced and not decided": ("free_commits", "author publishes plan", {"updates": nothing}),
     "a lost lock is never free": ("decisions", "lock of a writer is lost", {"updates": nothing}),
 }

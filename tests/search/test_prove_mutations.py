@@ -12,6 +12,7 @@ from nbcc.simulator.search.mutants import applied, load
 from nbcc.simulator.search.prove.lemmas import (
     cleaning,
     core,
+    free_rollbacks,
     heartbeats,
     log_compaction,
     optimistic,
@@ -20,8 +21,8 @@ from nbcc.simulator.search.prove.lemmas import (
     resize_services,
     resizes,
 )
-from nbcc.simulator.search.prove.lemmas.entries import AUTHOR, LISTS
-from nbcc.simulator.search.prove.lemmas.services import SERVICE
+from nbcc.simulator.search.prove.lemmas.entries import ANNOUNCED, AUTHOR, LISTS
+from nbcc.simulator.search.prove.lemmas.services import OPERATION, SERVICE
 from nbcc.simulator.search.prove.lemmas.state import (
     ANSWERED,
     GROUP,
@@ -33,8 +34,8 @@ from nbcc.simulator.search.prove.lemmas.state import (
     has_base,
     published,
 )
-from nbcc.simulator.search.prove.logic import Term, both, either, implies, no
-from nbcc.simulator.search.prove.system import Move, ProvedSystem
+from nbcc.simulator.search.prove.logic import Term, Update, both, choose, either, implies, no
+from nbcc.simulator.search.prove.system import Move, NewTimes, ProvedSystem
 from nbcc.simulator.search.prove.worlds import SMALL
 from tests.search.relations import BY_NAME, LEMMAS_OF, difference, model_mutant
 
@@ -91,6 +92,18 @@ class RetriesBeforeItIsRefused(resize_services.RolledBackResizes):
         own = {each.name: each for each in resizes.ResizeLemmas.completing_writes(self)}
         return tuple(own[each.name] if each.name == "writer finds another mapping" else each
                      for each in super().writers())  # fmt: skip
+
+
+class RollsBackWhatItLists(free_rollbacks.FreeRollbacks):
+    """Of a write and its rollback, an entry decides the rollback."""
+
+    def put(self, s: Any, a: Term, times: NewTimes) -> dict[str, Update]:
+        def is_undone(w: Term) -> Term:
+            return s.some(OPERATION, lambda o: both(s.undoes(o) == w, s.lists_rollback(a, o)))
+
+        usual = super().put(s, a, times)
+        return usual | {"entry_of_write": lambda w: choose(
+            is_undone(w), s.entry_of_write(w), usual["entry_of_write"](w))}  # fmt: skip
 
 
 class ConflictsInAllGroups(optimistic.Optimistic):
@@ -183,6 +196,10 @@ RELATIONS: dict[str, tuple[str, int, Callable[[], ProvedSystem]]] = {
     "an author begins to list only if no other one lists": ("free_commits", 0, lambda: guarded(
         "free_commits", "author starts listing announcements", lambda s, a: s.every(
             AUTHOR, lambda b: s.deciding(b) < LISTS))),
+    "an entry decides no write that its author has listed with a rollback": (
+        "free_rollbacks", 1, lambda: of(RollsBackWhatItLists, "free_rollbacks")),
+    "a write is rolled back before its announcement only": ("free_rollbacks", 0, lambda: guarded(
+        "free_rollbacks", "rollbacker plans rollback", lambda s, b, o, w: s.phase(w) < ANNOUNCED)),
     "a plan waits for a write in progress": ("free_commits", 2, lambda: guarded(
         "free_commits", "compactor schedules plan", lambda s, c, p: s.every(
             WRITE, lambda w: either(s.phase(w) == 0, published(s, w))))),
@@ -299,3 +316,18 @@ def test_a_changed_step_of_an_author_differs_from_the_relation(mutant: str) -> N
     function, place, expression = ANNOUNCEMENTS[mutant]
     with applied(model_mutant(mutant, f"mechanisms.announcements.author:{function}", expression)):
         assert difference("free_commits", BY_NAME["free_commits"], place) is not None
+
+
+EXCLUSIONS = {
+    "an entry decides a write and its rollback": ("is_mentioned", "lambda announcement, mentioned: False"),
+    "an entry decides rollbacks first": (
+        "commits_first", "lambda announcement: (not original(announcement)[0], announcement.requested)"),
+}  # fmt: skip
+"""Change of what an entry of the model decides -> the function, and the expression."""
+
+
+@pytest.mark.parametrize("mutant", EXCLUSIONS)
+def test_a_changed_exclusion_of_commit_and_rollback_differs_from_the_relation(mutant: str) -> None:
+    function, expression = EXCLUSIONS[mutant]
+    with applied(model_mutant(mutant, f"mechanisms.announcements.rules:{function}", expression)):
+        assert difference("free_rollbacks", BY_NAME["free_rollbacks"], 1) is not None

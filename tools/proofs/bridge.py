@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from nbcc.model import Model, State, Step
 from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
+from nbcc.model.mechanisms.rollback.heartbeat import HEARTBEAT_EXPIRES
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER_REMOVES_INSTANT, ROLLBACKER_STARTS_ROLLBACK
 from nbcc.simulator.search.prove.lemmas.state import IDLE
 from nbcc.simulator.search.prove.system import Move, ProvedSystem
@@ -25,7 +26,7 @@ from .finite import Explorer, Instance
 from .interpretation import instance, interpret
 
 SILENT: Final = frozenset({
-    ACTOR_CRASHES, "archiver_resumes_archiving", "cleaner_starts_clean", ROLLBACKER_STARTS_ROLLBACK,
+    ACTOR_CRASHES, HEARTBEAT_EXPIRES, "archiver_resumes_archiving", "cleaner_starts_clean", ROLLBACKER_STARTS_ROLLBACK,
     "rollbacker_deletes_log", ROLLBACKER_REMOVES_INSTANT,
 })  # fmt: skip
 """Steps of the model that change no fact of the relation: a part of the work of a service."""
@@ -49,6 +50,8 @@ WIDER: Final = {
         "a rollbacker may delete the logs of any write that is rolled back, also before it lists them",
     "rollbacker takes lock":
         "a rollbacker may take the lock at any point of its work, before it has deleted all logs",
+    "rollbacker announces":
+        "a rollbacker may announce that its rollback is complete before it has deleted all logs",
     "cleaner schedules clean":
         "the horizon may be any completion time, however many commits the model's cleaner retains",
     "cleaner finds its clean completed":
@@ -74,9 +77,9 @@ WIDER: Final = {
 }  # fmt: skip
 """The actions of relations that are also enabled in states in which the model has no such step, and the reasons."""
 AT_ANY_STEP: Final = frozenset({
-    "rollbacker takes lock", "cleaner deletes files", "cleaner takes lock", "archiver removes write",
-    "archiver removes compaction", "log compactor writes log", "another actor publishes a decided write",
-    "another actor publishes a decided compaction",
+    "rollbacker takes lock", "rollbacker announces", "cleaner deletes files", "cleaner takes lock",
+    "archiver removes write", "archiver removes compaction", "log compactor writes log",
+    "another actor publishes a decided write", "another actor publishes a decided compaction",
 })  # fmt: skip
 """Those of `WIDER` that the model lacks only where its actors are at other steps, which the relation does not have, or
 where it takes the action with other arguments."""

@@ -128,9 +128,9 @@ def interpret(model: Model, state: State, elements: Instance) -> Table:
     rows.interpret(model, state, elements, facts, place, begun)
     if by_log:
         decided.interpret(model, state, elements, facts, place)
+    operations.interpret(model, state, facts)
     if by_entries:
         announced.interpret(model, state, elements, facts, place)
-    operations.interpret(model, state, facts)
     instants = (("write", {entry.requested: write for write, entry in written.items()}),
                 ("plan", {each.requested: place[each.requested] for each in published if each.requested in place}),
                 ("operation", operations.places(model, state)))  # fmt: skip

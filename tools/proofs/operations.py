@@ -12,10 +12,11 @@ from nbcc.model.kernel.publication import Publication
 from nbcc.model.machine.transition import DEAD
 from nbcc.model.mechanisms.cleaning.mechanism import CLEANER
 from nbcc.model.mechanisms.cleaning.rules import Cleans
+from nbcc.model.mechanisms.crashes import Crashes
 from nbcc.model.mechanisms.log_compaction.mechanism import LOG_COMPACTOR
 from nbcc.model.mechanisms.log_compaction.rules import LogCompactionLimits
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
-from nbcc.model.mechanisms.rollback.rules import Failures
+from nbcc.model.mechanisms.rollback.rules import Failures, Rollback
 from nbcc.model.promises.promise import value_in
 from nbcc.simulator.search.prove.lemmas.services import AT_WORK, HAS_TIME, UNDER_LOCK
 
@@ -32,21 +33,31 @@ def services(model: Model) -> tuple[str, ...]:
 
 
 def operations(model: Model) -> range:
-    """Return one element for each operation that the limits of the world allow."""
+    """Return one element for each operation that the limits of the world allow. An announced rollback may be refused,
+    once for each write with an expired heartbeat, and is then not counted by the limit.
+    """
     world = model.world
-    return range(world[Failures].rollbacks + world[Cleans].cleans + world[LogCompactionLimits].log_compactions)
+    planned = world[Failures].rollbacks + world[Cleans].cleans + world[LogCompactionLimits].log_compactions
+    refused = world[Failures].stalls + world[Crashes].crashes if "announced" in model.components and planned else 0
+    return range(planned + refused)
 
 
 def places(model: Model, state: State) -> dict[int, int]:
-    """Map the requested time of each planned operation to the integer that identifies the operation."""
-    return {time: number for number, time in enumerate(sorted(
-        plan.requested for name in PLANS for plan in value_in(model, state, name)))}  # fmt: skip
+    """Map the requested time of each planned or announced operation to the integer that identifies the operation."""
+    announced = (each.requested for each in value_in(model, state, "announced") if isinstance(each, Rollback))
+    return {time: number for number, time in enumerate(sorted({*announced, *planned(model, state)}))}
+
+
+def planned(model: Model, state: State) -> set[int]:
+    """Return the requested times of the operations on the timeline."""
+    return {plan.requested for name in PLANS for plan in value_in(model, state, name)}
 
 
 def interpret(model: Model, state: State, facts: Table) -> None:
     """Add the values of the relations of services to `facts`."""
     place, lock = places(model, state), model.component(state, "lock")
-    for time, number in place.items():
+    for time in planned(model, state):
+        number = place[time]
         facts |= {("operation_planned", number): True, ("operation_requested", number): time}
     for each in model.component(state, "published"):
         if each.requested in place:

@@ -171,6 +171,15 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, compactor, reader", **CRASHES),
         world("writer, compactor", **TWICE, buckets=2, writes=SPLIT),
     ),
+    "free_rollbacks": (
+        world("2 writer, rollbacker", **STALLS),
+        world("writer, rollbacker", **STALLS, **CRASHES),
+        world("writer, rollbacker, reader", **STALLS),
+        world("writer, rollbacker", writes_per_writer=2, **STALLS),
+        world("writer, rollbacker", buckets=2, **STALLS),
+        world("writer, compactor, rollbacker", **STALLS),
+        world("writer, compactor, reader", **CRASHES),
+    ),
 }  # fmt: skip
 """File of lemmas -> its small worlds."""
 CANCELS: Final = world("writer, resizer", **{**SPLITS, "resizes": 2}, cancelled_resizes=1)

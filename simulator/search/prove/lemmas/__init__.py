@@ -26,6 +26,7 @@ from . import (
     core,
     decisions,
     free_commits,
+    free_rollbacks,
     heartbeats,
     log_compaction,
     optimistic,
@@ -38,7 +39,6 @@ from . import (
 )
 
 UNDESCRIBED: Final[Mapping[str, str]] = {
-    ROLLBACKER.name: "nothing says that an entry commits a write or rolls it back, and never both",
     CLEANER.name: "nothing says that no entry decides a plan behind another one that was made from the same entry",
     RESTORER.name: "nothing says that what an entry restores stays undone, also if a stalled author puts it again",
     SAVEPOINTER.name: "nothing says that no entry restores what a savepoint pins",
@@ -47,7 +47,15 @@ UNDESCRIBED: Final[Mapping[str, str]] = {
 """The kinds of actors of the model whose announcements, or cuts of the log, no relation describes, and what therefore
 is not proved.
 """
-assert {*UNDESCRIBED} == {*KINDS, CUTTER.name} - {WRITER.name, COMPACTOR.name}, "every kind that announces has a phrase"
+DESCRIBED: Final = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
+assert {*UNDESCRIBED} == {*KINDS, CUTTER.name} - {*DESCRIBED}, "every kind that announces has a phrase"
+LACKS: Final = (
+    *(f"{kind}s, of which the relations of commits without a lock have none: {gap}"
+      for kind, gap in UNDESCRIBED.items()),
+    "several compactors, of which these relations have one: nothing says that two plans share no log",
+    "several rollbackers, of which these relations have one: none resumes the rollback of another",
+)  # fmt: skip
+"""What the model has and no relation of commits without a lock."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +138,8 @@ LEMMAS: Final = (
            ("lost_lock",), ("lost_lock",), "decision-log"),
     Lemmas("free_commits", "announced commits, which entries decide together without a lock", free_commits.FreeOptions,
            free_commits.FreeCommits, ("demo",), ("demo",), "free-commits",
-           (*(f"{kind}s, of which the relation of commits without a lock has none: {gap}"
-              for kind, gap in UNDESCRIBED.items()),
-            "several compactors, of which that relation has one: nothing says that two plans share no log")),
+           LACKS),
+    Lemmas("free_rollbacks", "announced commits and rollbacks, which exclude each other", free_commits.FreeOptions,
+           free_rollbacks.FreeRollbacks, ("demo",), ("free_rollback",), "free-commits",
+           LACKS),
 )  # fmt: skip

@@ -6,36 +6,39 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import combinations_with_replacement, product
-from typing import Any
+from typing import Any, Final
 
 from nbcc.model.kernel import compactor, writer
+from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 
 from ..logic import Term, Update, at, both, choose, either, implies, no, when
 from ..system import Move, NewTimes, SetParameter, TimesParameter
 from . import core
 from .entries import (
-    ASKS,
     AUTHOR,
-    COMMITS,
     DECIDED,
-    ITEMS,
     LEARNS,
     LEARNT,
     LISTED,
     LISTS,
     PLANS,
     WRITES,
+    Contents,
     Items,
     TimedItems,
     is_odd,
-    is_published,
     odd_after,
 )
 from .state import COMPACTOR, IDLE, LOG, PLAN, PUBLISHED, published
 
+AUTHORS: Final = (writer.WRITER.name, compactor.COMPACTOR.name, ROLLBACKER.name)
+"""The kinds of actors that put entries."""
+
 
 class Authors(core.Core):
     """The core transition relation with entries that decide announcements."""
+
+    contents: Contents = Contents()
 
     def authors(self) -> tuple[Move, ...]:
         return (
@@ -43,17 +46,18 @@ class Authors(core.Core):
                 "author learns tail", (AUTHOR,), lambda s, a: s.deciding(a) == LEARNS, self.learns,
                 stands_for("learns_tail"),
             ),
-            *(self.publishes(kind) for kind in ITEMS),
+            *(self.publishes(kind) for kind in self.contents.items),
             *self.listing(),
             Move(
-                "author puts entry", (AUTHOR, TimesParameter(tuple(kind.sort for kind in COMMITS), least_times)),
+                "author puts entry", (AUTHOR, TimesParameter(
+                    tuple(kind.sort for kind in self.contents.commits), self.least_times)),
                 self.may_put, self.put, stands_for("creates_entry"),
             ),
             Move(
                 "author finds its number taken", (AUTHOR,),
                 lambda s, a: both(s.deciding(a) == LISTED, s.learnt_tail(a) < s.tail()),
                 lambda s, a: {
-                    **forgets_listing(s, a), "deciding": at(s.deciding, a, to=LEARNS),
+                    **self.forgets_listing(s, a), "deciding": at(s.deciding, a, to=LEARNS),
                     "failed": at(s.failed, a, to=s.failed(a) + 1),
                 },
                 stands_for("creates_entry"),
@@ -79,21 +83,24 @@ class Authors(core.Core):
         )  # fmt: skip
 
     def is_next(self, s: Any, kind: Items, x: Term) -> Term:
-        """True if every earlier item of the same entry is published. The plans come first. The plans, and the commits,
-        are in the order of requested times.
+        """True if every earlier item of the same entry is published. The plans come first, of one kind after the other.
+        The plans of a kind, and the commits, are in the order of requested times.
         """
+        def place(other: Items) -> int:
+            return self.contents.plans.index(other) if other in self.contents.plans else len(self.contents.plans)
+
         return both(*(
             s.every(other.sort, lambda y, other=other: implies(
                 both(other.entry(s, y) == kind.entry(s, x),
-                     either(kind is not PLANS and other is PLANS, other.requested(s, y) < kind.requested(s, x))),
+                     either(place(other) < place(kind), other.requested(s, y) < kind.requested(s, x))),
                 other.published(s, y)))
-            for other in ITEMS if kind is not PLANS or other is PLANS))  # fmt: skip
+            for other in self.contents.items if place(other) <= place(kind)))  # fmt: skip
 
     def publication(self, s: Any, kind: Items, x: Term) -> Mapping[str, Update]:
         """Return the state updates that put an item on the timeline."""
-        if kind is WRITES:
+        if kind.noun == WRITES.noun:
             return {"phase": at(s.phase, x, to=PUBLISHED)}
-        if kind is not PLANS:
+        if kind.noun != PLANS.noun:
             return {"done": at(s.done, x, to=True)}
         barrier = s.barrier(x)
         return {
@@ -122,36 +129,39 @@ class Authors(core.Core):
             Move(
                 "author starts listing announcements", (AUTHOR,),
                 lambda s, a: when(
-                    s.deciding(a) == LEARNT, lambda: both(self.asks(s, a), is_published(s, s.learnt_tail(a)))),
+                    s.deciding(a) == LEARNT,
+                    lambda: both(self.asks(s, a), self.contents.is_published(s, s.learnt_tail(a)))),
                 lambda s, a: {
                     "deciding": at(s.deciding, a, to=LISTS),
                     **{f"lists_{kind.noun}": lambda b, x, kind=kind: choose(
-                        b == a, kind.is_open(s, x), kind.lists(s, b, x)) for kind in ITEMS},
+                        b == a, kind.is_open(s, a, x), kind.lists(s, b, x)) for kind in self.contents.items},
                 },
                 stands_for("starts_listing_announced"),
             ),
             Move(
-                "author ends listing announcements", (AUTHOR, *(SetParameter((kind.sort,)) for kind in ITEMS)),
+                "author ends listing announcements",
+                (AUTHOR, *(SetParameter((kind.sort,)) for kind in self.contents.items)),
                 lambda s, a, *later: when(s.deciding(a) == LISTS, lambda: both(*(
                     s.every(kind.sort, lambda x, kind=kind, more=more: implies(
-                        more(x), both(kind.is_open(s, x), no(kind.lists(s, a, x)))))
-                    for kind, more in zip(ITEMS, later, strict=True)))),
+                        more(x), both(kind.is_open(s, a, x), no(kind.lists(s, a, x)))))
+                    for kind, more in zip(self.contents.items, later, strict=True)))),
                 lambda s, a, *later: {
                     "deciding": at(s.deciding, a, to=LISTED),
                     **{f"lists_{kind.noun}": lambda b, x, kind=kind, more=more: choose(
-                        b == a, both(kind.is_open(s, x), either(kind.lists(s, a, x), more(x))), kind.lists(s, b, x))
-                        for kind, more in zip(ITEMS, later, strict=True)},
+                        b == a, both(kind.is_open(s, a, x), either(kind.lists(s, a, x), more(x))), kind.lists(s, b, x))
+                        for kind, more in zip(self.contents.items, later, strict=True)},
                 },
                 stands_for("ends_listing_announced"),
             ),
         )  # fmt: skip
 
     def asks(self, s: Any, a: Term) -> Term:
-        """True if the author has an announcement that is not on the timeline."""
+        """True if the author has an announcement that is not on the timeline, and knows no opposite decision."""
         unpublished = both(*(
             s.every(each.sort, lambda y, each=each: implies(
-                both(each.author(s, y) == a, each.asking(s, y)), no(each.items.published(s, each.item(s, y)))))
-            for each in ASKS))  # fmt: skip
+                both(each.author(s, y) == a, each.asking(s, y)), both(
+                    no(each.items.published(s, each.item(s, y))), no(each.items.refuted(s, a, each.item(s, y))))))
+            for each in self.contents.asks))  # fmt: skip
         return both(unpublished, s.every(COMPACTOR, lambda c: implies(s.compacts_as(c) == a, s.work(c) > IDLE)))
 
     def may_put(self, s: Any, a: Term, times: NewTimes) -> Term:
@@ -160,7 +170,7 @@ class Authors(core.Core):
 
     def gives_times(self, s: Any, a: Term, times: NewTimes) -> Term:
         """True if all listed commits get odd times in the order of their requested times, after the last entry's."""
-        given = tuple(zip(COMMITS, times.of, strict=True))
+        given = tuple(zip(self.contents.commits, times.of, strict=True))
         return both(
             times.last > s.reserved(), is_odd(times.last),
             *(s.every(kind.sort, lambda x, kind=kind, time=time: implies(kind.lists(s, a, x), both(
@@ -179,20 +189,40 @@ class Authors(core.Core):
         """Return the state updates that create the next entry. It decides everything that its author has listed."""
 
         def number(kind: Items) -> Update:
-            return lambda x: choose(kind.lists(s, a, x), s.tail() + 1, kind.entry(s, x))
+            return lambda x: choose(kind.chosen(s, a, x), s.tail() + 1, kind.entry(s, x))
 
         def time(kind: TimedItems, given: Any) -> Update:
             return lambda x: choose(kind.lists(s, a, x), given(x), kind.completed(s, x))
 
         return {
             "tail": lambda: s.tail() + 1, "reserved": lambda: times.last,
-            **{f"entry_of_{kind.noun}": number(kind) for kind in ITEMS},
-            **{kind.time: time(kind, given) for kind, given in zip(COMMITS, times.of, strict=True)},
+            **{f"entry_of_{kind.noun}": number(kind) for kind in self.contents.items},
+            **{kind.time: time(kind, given)
+               for kind, given in zip(self.contents.commits, times.of, strict=True)},
             "phase": lambda w: choose(WRITES.lists(s, a, w), DECIDED, s.phase(w)),
-            **forgets_listing(s, a), "deciding": at(s.deciding, a, to=LEARNT),
+            **self.forgets_listing(s, a), "deciding": at(s.deciding, a, to=LEARNT),
             "learnt_tail": at(s.learnt_tail, a, to=s.tail() + 1),
             "learnt_reserved": at(s.learnt_reserved, a, to=times.last),
         }  # fmt: skip
+
+
+    def forgets_listing(self, s: Any, a: Term) -> dict[str, Update]:
+        return {f"lists_{kind.noun}": lambda b, x, kind=kind: both(b != a, kind.lists(s, b, x))
+                for kind in self.contents.items}  # fmt: skip
+
+    def least_times(self, s: Any, a: Any) -> NewTimes:
+        """Return the times that the model's authors give: each the next odd time, in the order of requested times."""
+        listed = [(kind.requested(s, x), place, x) for place, kind in enumerate(self.contents.commits)
+                  for x in s.elements(kind.sort) if kind.lists(s, a, x)]  # fmt: skip
+        times: dict[tuple[int, Any], int] = {}
+        last = s.reserved()
+        for requested, place, x in sorted(listed):
+            last = times[place, x] = odd_after(max(last, requested))
+
+        def time_of(place: int) -> Callable[[Any], int]:
+            return lambda x: times.get((place, x), 0)
+
+        return NewTimes(tuple(map(time_of, range(len(self.contents.commits)))), odd_after(last))
 
 
 def is_before(s: Any, log: Term, barrier: Term) -> Term:
@@ -201,24 +231,5 @@ def is_before(s: Any, log: Term, barrier: Term) -> Term:
     return both(published(s, w), s.completed(w) < barrier)
 
 
-def forgets_listing(s: Any, a: Term) -> dict[str, Update]:
-    return {f"lists_{kind.noun}": lambda b, x, kind=kind: both(b != a, kind.lists(s, b, x)) for kind in ITEMS}
-
-
-def least_times(s: Any, a: Any) -> NewTimes:
-    """Return the times that the model's authors give: each the next odd time, in the order of requested times."""
-    listed = [(kind.requested(s, x), place, x) for place, kind in enumerate(COMMITS)
-              for x in s.elements(kind.sort) if kind.lists(s, a, x)]  # fmt: skip
-    times: dict[tuple[int, Any], int] = {}
-    last = s.reserved()
-    for requested, place, x in sorted(listed):
-        last = times[place, x] = odd_after(max(last, requested))
-
-    def time_of(place: int) -> Callable[[Any], int]:
-        return lambda x: times.get((place, x), 0)
-
-    return NewTimes(tuple(map(time_of, range(len(COMMITS)))), odd_after(last))
-
-
 def stands_for(step: str) -> tuple[str, ...]:
-    return tuple(f"{kind}_{step}" for kind in (writer.WRITER.name, compactor.COMPACTOR.name))
+    return tuple(f"{kind}_{step}" for kind in AUTHORS)

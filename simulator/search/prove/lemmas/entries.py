@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..logic import Relation, Sort, Term, both, implies, no
+from ..logic import Relation, Sort, Term, both, either, implies, no
 from .state import COMPACTOR, COMPLETING, PLAN, PUBLISHED, TIMED, WRITE
 
 AUTHOR: Final = Sort("Author")
@@ -61,6 +61,12 @@ class Items:
     requested: Of
     announced: Of
     published: Of
+    refuted: Callable[[Any, Term, Term], Term] = lambda s, a, x: False
+    """True if the author a finds that an entry has decided the opposite of the item."""
+    opposite: Of = lambda s, x: 0
+    """The number of the first entry that decides the opposite of the item; 0: none does."""
+    yields: Callable[[Any, Term, Term], Term] = lambda s, a, x: False
+    """True if an entry of the author a leaves out the item that it has listed, because it decides the opposite."""
 
     def entry(self, s: Any, x: Term) -> Term:
         return getattr(s, f"entry_of_{self.noun}")(x)
@@ -75,16 +81,31 @@ class Items:
         """True if an entry up to the given number decides the item."""
         return both(self.decided(s, x), self.entry(s, x) <= number)
 
-    def is_open(self, s: Any, x: Term) -> Term:
-        """True if the item is announced, and not on the timeline."""
-        return both(self.announced(s, x), no(self.published(s, x)))
+    def excluded_by(self, s: Any, x: Term, number: Term) -> Term:
+        """True if an entry up to the given number decides the opposite of the item."""
+        return both(self.opposite(s, x) > 0, self.opposite(s, x) <= number)
+
+    def settled(self, s: Any, x: Term) -> Term:
+        """True if an entry decides the item or its opposite."""
+        return either(self.decided(s, x), self.opposite(s, x) > 0)
+
+    def settled_by(self, s: Any, x: Term, number: Term) -> Term:
+        return either(self.decided_by(s, x, number), self.excluded_by(s, x, number))
+
+    def is_open(self, s: Any, a: Term, x: Term) -> Term:
+        """True if the item is announced, not on the timeline, and the author a knows no opposite decision."""
+        return both(self.announced(s, x), no(self.published(s, x)), no(self.refuted(s, a, x)))
+
+    def chosen(self, s: Any, a: Term, x: Term) -> Term:
+        """True if the next entry of the author a decides the item."""
+        return both(self.lists(s, a, x), no(self.yields(s, a, x)))
 
 
 @dataclass(frozen=True)
 class TimedItems(Items):
     """Items that an entry gives a completion time. `time` is the name of the relation of that time."""
 
-    time: str
+    time: str = ""
 
     def completed(self, s: Any, x: Term) -> Term:
         return getattr(s, self.time)(x)
@@ -92,16 +113,15 @@ class TimedItems(Items):
 
 WRITES: Final = TimedItems(
     WRITE, "write", lambda s, w: s.requested(w), lambda s, w: s.phase(w) >= ANNOUNCED,
-    lambda s, w: s.phase(w) == PUBLISHED, "completed",
+    lambda s, w: s.phase(w) == PUBLISHED, time="completed",
 )  # fmt: skip
 COMPLETIONS: Final = TimedItems(
-    PLAN, "completion", lambda s, p: s.barrier(p), lambda s, p: s.finished(p), lambda s, p: s.done(p), "compacted",
+    PLAN, "completion", lambda s, p: s.barrier(p), lambda s, p: s.finished(p), lambda s, p: s.done(p), time="compacted",
 )  # fmt: skip
 PLANS: Final = Items(
     PLAN, "plan", lambda s, p: s.barrier(p), lambda s, p: s.offered(p), lambda s, p: s.planned(p),
 )  # fmt: skip
 COMMITS: Final = (WRITES, COMPLETIONS)
-ITEMS: Final[tuple[Items, ...]] = (*COMMITS, PLANS)
 
 
 @dataclass(frozen=True)
@@ -125,12 +145,24 @@ ASKS: Final = (
 )  # fmt: skip
 
 
-def is_published(s: Any, number: Term) -> Term:
-    """True if everything that the entries up to the given number decide is on the timeline."""
-    return both(*(
-        s.every(kind.sort, lambda x, kind=kind: implies(kind.decided_by(s, x, number), kind.published(s, x)))
-        for kind in ITEMS
-    ))  # fmt: skip
+@dataclass(frozen=True)
+class Contents:
+    """What the entries of a log decide, and the actors that announce it."""
+
+    commits: tuple[TimedItems, ...] = COMMITS
+    plans: tuple[Items, ...] = (PLANS,)
+    asks: tuple[Asks, ...] = ASKS
+
+    @property
+    def items(self) -> tuple[Items, ...]:
+        return (*self.commits, *self.plans)
+
+    def is_published(self, s: Any, number: Term) -> Term:
+        """True if everything that the entries up to the given number decide is on the timeline."""
+        return both(*(
+            s.every(kind.sort, lambda x, kind=kind: implies(kind.decided_by(s, x, number), kind.published(s, x)))
+            for kind in self.items
+        ))  # fmt: skip
 
 
 def has_learnt(s: Any, a: Term) -> Term:

@@ -17,13 +17,11 @@ from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
 from ..logic import Relation, Term, Update, at, both, choose, either, implies, no
 from ..system import Claim, Formula, Move
 from . import options
-from .authors import Authors, forgets_listing
+from .authors import Authors
 from .entries import (
     ANNOUNCED,
     AUTHOR,
-    COMMITS,
     COMPLETIONS,
-    ITEMS,
     LEARNS,
     LEARNT,
     LISTED,
@@ -32,12 +30,12 @@ from .entries import (
     PLANS,
     RELATIONS,
     WRITES,
+    Contents,
     Items,
     even_after,
     is_even,
-    is_published,
 )
-from .free_clauses import CLAUSES
+from .free_clauses import clauses_of
 from .instants import Completing
 from .numbers import KEPT_CLAUSES
 from .state import (
@@ -85,7 +83,7 @@ class FreeCommits(Authors):
 
     options: FreeOptions
     completing = tuple(
-        Completing(kind.sort, kind.decided, kind.decided, kind.completed, kind.requested) for kind in COMMITS
+        Completing(kind.sort, kind.decided, kind.decided, kind.completed, kind.requested) for kind in Contents().commits
     )
 
     def relations(self) -> tuple[Relation, ...]:
@@ -134,7 +132,7 @@ class FreeCommits(Authors):
         return Move(
             CRASHES, (AUTHOR,), lambda s, a: both(no(s.dead_author(a)), is_busy(s, a)),
             lambda s, a: {
-                **ends(s, a), **forgets_listing(s, a), "dead_author": at(s.dead_author, a, to=True),
+                **ends(s, a), **self.forgets_listing(s, a), "dead_author": at(s.dead_author, a, to=True),
                 "work": lambda c: choose(s.compacts_as(c) == a, IDLE, s.work(c)),
             },
             (ACTOR_CRASHES,),
@@ -150,7 +148,7 @@ class FreeCommits(Authors):
             ),
             Move(
                 "writer finds its write published", (WRITE,),
-                lambda s, w: both(no(s.returned(w)), finds_published(s, s.writes_as(w), w, WRITES)),
+                lambda s, w: both(no(s.returned(w)), self.finds_published(s, s.writes_as(w), w, WRITES)),
                 lambda s, w: {"returned": at(s.returned, w, to=True), **ends(s, s.writes_as(w))},
                 (WRITER_FINDS_DECIDED,),
             ),
@@ -165,9 +163,6 @@ class FreeCommits(Authors):
                 s.every(WRITE, lambda v: implies(s.earlier(v, w), self.is_over(s, v))),
             )
 
-        def is_absent(s: Any, t: Term) -> Term:
-            return s.every(WRITE, lambda v: implies(s.phase(v) > IDLE, s.requested(v) != t))
-
         def puts(s: Any, w: Term, t: Term) -> dict[str, Update]:
             return {
                 "requested": at(s.requested, w, to=t), "phase": at(s.phase, w, to=REQUESTED),
@@ -177,8 +172,12 @@ class FreeCommits(Authors):
         name = "writer requests instant"
         if self.options.any_clock:
             return Move(name, (WRITE, "time"), lambda s, w, t: both(
-                t > 0, is_even(t), is_next_write(s, w), is_absent(s, t)), puts)  # fmt: skip
+                t > 0, is_even(t), is_next_write(s, w), self.is_absent(s, t)), puts)  # fmt: skip
         return Move(name, (WRITE,), is_next_write, lambda s, w: puts(s, w, even_after(s.clock())))
+
+    def is_absent(self, s: Any, t: Term) -> Term:
+        """True if no instant has the requested time."""
+        return s.every(WRITE, lambda v: implies(s.phase(v) > IDLE, s.requested(v) != t))
 
     def compactors(self) -> tuple[Move, ...]:
         core_actions = {action.name: action for action in super().compactors()}
@@ -204,7 +203,8 @@ class FreeCommits(Authors):
                 lambda s, c, p: both(
                     s.work(c) == IDLE, s.deciding(author(s, c)) == LEARNT, no(s.offered(p)),
                     s.every(PLAN, lambda q: implies(s.plan_before(q, p), s.offered(q))),
-                    is_published(s, s.learnt_tail(author(s, c))), has_logs(s, s.learnt_reserved(author(s, c)))),
+                    self.contents.is_published(s, s.learnt_tail(author(s, c))),
+                    has_logs(s, s.learnt_reserved(author(s, c)))),
                 lambda s, c, p: {
                     "offered": at(s.offered, p, to=True),
                     "barrier": at(s.barrier, p, to=s.learnt_reserved(author(s, c))),
@@ -216,7 +216,7 @@ class FreeCommits(Authors):
             Move(
                 "compactor finds its plan published", (COMPACTOR,),
                 lambda s, c: both(
-                    s.work(c) == OFFERING, finds_published(s, author(s, c), s.own_plan(c), PLANS)),
+                    s.work(c) == OFFERING, self.finds_published(s, author(s, c), s.own_plan(c), PLANS)),
                 lambda s, c: {
                     **takes_up(s, c, s.own_plan(c), SCHEDULED), **ends(s, author(s, c)),
                 },
@@ -237,7 +237,7 @@ class FreeCommits(Authors):
             Move(
                 "compactor finds its compaction published", (COMPACTOR,),
                 lambda s, c: both(
-                    s.work(c) == COMPLETING, finds_published(s, author(s, c), s.own_plan(c), COMPLETIONS)),
+                    s.work(c) == COMPLETING, self.finds_published(s, author(s, c), s.own_plan(c), COMPLETIONS)),
                 lambda s, c: {"work": at(s.work, c, to=IDLE), **ends(s, author(s, c))},
                 (COMPACTOR_FINDS_DECIDED,),
             ),
@@ -252,10 +252,11 @@ class FreeCommits(Authors):
         def can_act(w: Term) -> Term:
             a = s.writes_as(w)
             return either(
-                s.phase(w) == WRITING, actions["writer finds its write published"].guard(s, w),
+                s.phase(w) == WRITING,
+                *(action.guard(s, w) for name, action in actions.items() if name.startswith("writer finds")),
                 *(actions[name].guard(s, a) for name in alone),
                 # An entry is finite, so that one of its unpublished items is the next one.
-                both(s.deciding(a) == LEARNT, no(is_published(s, s.learnt_tail(a)))),
+                both(s.deciding(a) == LEARNT, no(self.contents.is_published(s, s.learnt_tail(a)))),
                 s.deciding(a) == LISTS,
                 both(s.deciding(a) == LISTED, s.learnt_tail(a) == s.tail()),
             )
@@ -266,20 +267,41 @@ class FreeCommits(Authors):
 
     def clauses(self) -> dict[str, Formula]:
         kept = super().clauses()
-        return {name: kept[name] for name in KEPT_CLAUSES} | CLAUSES
+        return {name: kept[name] for name in KEPT_CLAUSES} | clauses_of(self.contents)
 
     def common(self) -> frozenset[str]:
         return frozenset(self.clauses())
 
     def claims(self) -> tuple[Claim, ...]:
-        bounded = CLAUSES["an author fails twice at most"]
+        bounded = self.clauses()["an author fails twice at most"]
         return (
             *super().claims(),
             Claim("ACK", "an entry decides what no earlier entry decides, and a decision never changes", None,
-                  decided_once, UNDECIDED),
+                  self.decided_once, UNDECIDED),
             Claim("BOUNDED", "an author fails twice at most before its announcement is decided", bounded,
                   by=("an author fails twice at most",)),
         )  # fmt: skip
+
+    def has_caught_up(self, s: Any, a: Term) -> Term:
+        """True if the author has learnt the tail, and everything that the entries decide which it knows is published.
+        """
+        return both(s.deciding(a) == LEARNT, self.contents.is_published(s, s.learnt_tail(a)))
+
+    def finds_published(self, s: Any, a: Term, x: Term, kind: Items) -> Term:
+        """True if the item is on the timeline, and so is everything that the entries decide which the author knows."""
+        return both(
+            kind.published(s, x), either(s.deciding(a) == LEARNS, self.has_caught_up(s, a)),
+        )  # fmt: skip
+
+    def decided_once(self, s: Any, n: Any) -> Term:
+        """True if the step changes no decision: a decided item keeps its entry, and a decided commit its time."""
+        return both(
+            *(s.every(kind.sort, lambda x, kind=kind: implies(kind.decided(s, x), kind.entry(n, x) == kind.entry(s, x)))
+              for kind in self.contents.items),
+            *(s.every(kind.sort, lambda x, kind=kind: implies(
+                kind.decided(s, x), kind.completed(n, x) == kind.completed(s, x))) for kind in self.contents.commits),
+        )  # fmt: skip
+
 
 
 def author(s: Any, c: Term) -> Term:
@@ -299,21 +321,3 @@ def ends(s: Any, a: Term) -> dict[str, Update]:
 
 def forgets(s: Any, a: Term) -> dict[str, Update]:
     return {name: at(getattr(s, name), a, to=0) for name in ("learnt_tail", "learnt_reserved", "failed")}
-
-
-def finds_published(s: Any, a: Term, x: Term, kind: Items) -> Term:
-    """True if the item is on the timeline, and so is everything that the entries decide which the author knows."""
-    return both(
-        kind.published(s, x), either(s.deciding(a) == LEARNS, both(
-            s.deciding(a) == LEARNT, is_published(s, s.learnt_tail(a)))),
-    )  # fmt: skip
-
-
-def decided_once(s: Any, n: Any) -> Term:
-    """True if the step changes no decision: a decided item keeps its entry, and a decided commit its time."""
-    return both(
-        *(s.every(kind.sort, lambda x, kind=kind: implies(kind.decided(s, x), kind.entry(n, x) == kind.entry(s, x)))
-          for kind in ITEMS),
-        *(s.every(kind.sort, lambda x, kind=kind: implies(
-            kind.decided(s, x), kind.completed(n, x) == kind.completed(s, x))) for kind in COMMITS),
-    )  # fmt: skip
