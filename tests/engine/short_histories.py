@@ -1,5 +1,6 @@
 """Short random histories in which services overlap: plans stay pending while writes, replaces, state checkpoints,
-archivings and restores happen. There are two keys and two ordering values, so that records of a key often meet.
+archivings, resizes and restores happen. There are two keys and two ordering values, so that records of a key often
+meet. Some tables have a record index, and their writes insert a key into one partition or another.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from nbcc.engine import Table
 from nbcc.engine.audit.gather import gather
@@ -17,13 +18,22 @@ from nbcc.engine.errors import BadInput, Cleaned, Conflict
 from nbcc.engine.repair.orphans import orphan_files
 from nbcc.engine.timeline import Instant, completion_of, load
 from nbcc.engine.timeline.commits import Commits
-from tests.builders.tables import batch, keys, make_table, state
+from tests.builders.tables import SCHEMA, batch, make_table, table_of
 
 from .hooked import during
 
 BY_EVENT_TIME: Final = "EVENT_TIME_ORDERING"
-Winners = Mapping[str, tuple[int, str | None]]
-"""Key -> the ordering value and the value of the record that wins; the value of a delete is None."""
+
+
+class Winner(NamedTuple):
+    """The record of a key that wins; the value of a delete is None."""
+
+    ordering: int
+    value: str | None
+    part: str = "p"
+
+
+Winners = Mapping[str, Winner]
 
 
 def fresh(table: Table) -> Table:
@@ -43,19 +53,26 @@ class History:
     requested: set[str] = field(default_factory=set)
     saved: dict[str, Winners] = field(default_factory=dict)
     plans: list[Callable[[], object]] = field(default_factory=list)
+    parts: str = "p"
+    """The partitions into which a write inserts a key."""
+    homes: dict[str, str] = field(default_factory=dict)
+    """Key -> the partition of the write that completed first."""
 
     def _wrote(self, instant: Instant, winners: Winners) -> None:
         self.now = self.after[completion_of(instant)] = winners
         self.requested.add(instant.requested)
 
-    def _write(self, table: Table, deletes: float = 0.25) -> None:
-        key, ordering = self.chance.choice(("k0", "k0", "k0", "k1")), self.chance.choice((1, 1, 2))
+    def _write(self, table: Table, deletes: float = 0.25, key: str = "") -> None:
+        key, ordering = key or self.chance.choice(("k0", "k0", "k0", "k1")), self.chance.choice((1, 1, 2))
         value = None if self.chance.random() < deletes else f"{len(self.after)}"
-        row = (key, ordering)
-        instant = table.delete(keys(row)) if value is None else table.upsert(batch((*row, value)))
+        # A draw from one partition would change the histories that the files of mutants name.
+        part = self.chance.choice(self.parts) if len(self.parts) > 1 else self.parts
+        rows = table_of(SCHEMA, (key, part, ordering, value))
+        instant = table.delete(rows.drop_columns(["a"])) if value is None else table.upsert(rows)
+        home = self.homes.setdefault(key, part)  # only now: another write may have completed meanwhile
         by_event_time = table.config.merge_mode == BY_EVENT_TIME
-        loses = by_event_time and ordering < self.now.get(key, (0, None))[0]
-        self._wrote(instant, self.now if loses else {**self.now, key: (ordering, value)})
+        loses = by_event_time and key in self.now and ordering < self.now[key].ordering
+        self._wrote(instant, self.now if loses else {**self.now, key: Winner(ordering, value, home)})
 
     def write(self) -> None:
         self._write(self.table)
@@ -67,10 +84,19 @@ class History:
         """Complete a write while an older one has put its log and is pending."""
         self._write(during(self.table, ".log.", lambda: self._write(self.table)))
 
+    def births(self) -> None:
+        """Insert a new key while another write inserts it, too."""
+        key = f"new{len(self.after)}"
+        self._write(during(self.table, ".log.", lambda: self._write(self.table, key=key)), key=key)
+
+    def meet(self) -> None:
+        """Carry out the newest plan while a write that has read the mapping of keys is pending."""
+        self._write(during(self.table, ".log.", self.finish_newest))
+
     def replaces(self) -> None:
         with suppress(Conflict):  # a plan is pending
             if not values(self.now) or self.chance.random() < 0.5:
-                self._wrote(self.table.insert_overwrite(batch(("k0", 1, "new"))), {"k0": (1, "new")})
+                self._wrote(self.table.insert_overwrite(batch(("k0", 1, "new"))), {"k0": Winner(1, "new")})
             else:
                 self._wrote(self.table.delete_partition(["part=p"]), {})
 
@@ -82,10 +108,18 @@ class History:
         if plan := self.table.schedule_compaction():
             self.plans.append(lambda: self.table.run_compaction(plan))
 
-    def finish(self) -> None:
+    def plan_resize(self) -> None:
+        with suppress(Conflict):  # a resize or a replacing write is pending
+            if plan := self.table.run("schedule_resize", buckets=self.chance.choice((1, 2, 3))):
+                self.plans.append(lambda: self.table.run("run_resize", instant=plan))
+
+    def finish(self, position: int = 0) -> None:
         if self.plans:
             with suppress(Conflict, BadInput):  # a restore has undone the plan
-                self.plans.pop(0)()
+                self.plans.pop(position)()
+
+    def finish_newest(self) -> None:
+        self.finish(-1)
 
     def checkpoint(self) -> None:
         self.table.run("checkpoint_state")
@@ -163,18 +197,35 @@ MIXES: Final[Mapping[str, tuple[tuple[int, Weights], ...]]] = {
         (8, {History.replaces: 3, History.clean: 3, History.archive: 3, History.checkpoint: 1}),
         (8, {History.plan_compaction: 3, History.finish: 4, History.write: 2, History.clean: 1}),
     ),
+    "resizes": together(plan_resize=16, meet=12, plan_compaction=6),
+    "resized logs": (
+        (6, {History.write: 3, History.plan_log_compaction: 2}),
+        (6, {History.plan_resize: 3, History.finish_newest: 2, History.write: 1}),
+        (6, {History.checkpoint: 3, History.finish: 1, History.write: 1}),
+    ),
+    "cleaned resizes": (
+        (6, {History.write: 3, History.plan_compaction: 2}),
+        (8, {History.plan_resize: 2, History.finish: 2, History.write: 3, History.clean: 3}),
+        (6, {History.finish: 3, History.clean: 2, History.write: 1}),
+    ),
+    "births": together(births=16, overtake=6, meet=8, plan_compaction=6, plan_resize=6, clean=4),
 }
 """What meets in one history: phases, each with its number of steps and the weight of each operation. A mixture of
-everything meets too seldom. In the last one a log compaction is pending while its inputs are hidden and retired.
+everything meets too seldom. In `retired` a log compaction is pending while its inputs are hidden and retired, in
+`resized logs` while their file groups are replaced.
 """
 
+PARTS: Final = {"births": "pq"}
+"""Mix -> its partitions, if it has more than one. Its table has a record index, and every write may insert keys."""
 
-def values(winners: Winners) -> Mapping[str, str]:
-    return {key: value for key, (_, value) in winners.items() if value is not None}
+
+def values(winners: Winners) -> list[tuple[str, str, str]]:
+    """The rows of a read, as (key, partition, value)."""
+    return sorted((key, won.part, won.value) for key, won in winners.items() if won.value is not None)
 
 
-def read(rows: Any) -> Mapping[str, str]:
-    return {key: value for key, _, value in state(rows)}
+def read(rows: Any) -> list[tuple[str, str, str]]:
+    return sorted((row["id"], row["part"], row["a"]) for row in rows.to_pylist())
 
 
 def play(folder: Path, mix: str, seed: int) -> History:
@@ -183,7 +234,9 @@ def play(folder: Path, mix: str, seed: int) -> History:
     """
     chance = random.Random(f"{mix} {seed}")
     mode = chance.choice((BY_EVENT_TIME, "COMMIT_TIME_ORDERING"))
-    history = History(make_table(folder / f"{mix} {seed}", merge_mode=mode), chance)
+    history = History(make_table(folder / f"{mix} {seed}", merge_mode=mode), chance, parts=PARTS.get(mix, "p"))
+    if mix in PARTS:
+        history.table.index(inserts="moved")
     for steps, weights in MIXES[mix]:
         for operation in chance.choices(list(weights), list(weights.values()), k=steps):
             operation(history)
