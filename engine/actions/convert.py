@@ -46,11 +46,12 @@ def run(context: Context, config: TableConfig, decision: str, publication: str =
         needed = f"it is ascending, or with {DECISION}=free also parallel"
         raise BadInput(f"convert the table to {PUBLICATION}={publication!r}", needed, "use one of them")
     asked = f"convert the table to {DECISION}={decision}"
-    if config.record_index is not None:
-        raise Unsupported(asked, "writers look under the lock for keys of its record index", "copy it (Table.copy)")
     with in_order(context):
         last = last_entry(context.storage) or NOTHING
+        # Not the config of this process, which may have opened the table before its index was made.
         stored = open_table(context.storage)
+        if stored.record_index is not None:
+            raise Unsupported(asked, "writers look under the lock for keys of its record index", "copy it (Table.copy)")
         # After an interrupted conversion no process commits any more, and pending writes are rolled back afterwards.
         agreed = replace(stored.coordination, decision=decides, publication=publishes)
         is_interrupted = last.decision not in ("", stored.coordination.mode)

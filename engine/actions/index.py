@@ -2,7 +2,8 @@
 
 The keys of the table's rows are put into files of the index first, without the lock. Under the lock, the index is then
 recorded in the properties if no write has completed or begun since. An interrupted call leaves files that no look-up
-reads, and the table without an index.
+reads, and the table without an index. A process that opened the table before is refused at its next write
+(`writes.unknown_index`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from ..errors import BadInput, Conflict, Unsupported
 from ..names import bucket_file_id, bucket_of
 from ..reads.tasks import state_tasks
 from ..timeline.history import Active
+from ..timeline.timeline import INDEXED as MARK
 from ..writes.claims import new_time
 from ..writes.decision_log import in_order
 from ..writes.mapping import current_generation
@@ -37,7 +39,7 @@ def run(context: Context, config: TableConfig, type: str = "RECORD_INDEX", inser
     completes, with the values of its partition columns. A table that has the index gets the new value of `inserts`.
 
     Updates and deletes of known keys stay non-blocking. No process may write to the table meanwhile: `Conflict` is
-    raised otherwise. Processes that have opened the table before must open it again.
+    raised otherwise. A process that has opened the table before must open it again: its next write raises `Conflict`.
     """
     asked = f"make a record index of the type {type}"
     if type not in TYPES:
@@ -65,6 +67,8 @@ def run(context: Context, config: TableConfig, type: str = "RECORD_INDEX", inser
         # The second look: the keys were read without the lock, so anything that completed since may lack its location.
         if (now.greatest_completion or "") > built or open_table(context.storage).record_index is not None:
             raise _busy(asked, "a write has completed since the keys were read")
+        # First the mark: writers that find it and no index continue, so this call may die in between.
+        context.storage.put_if_absent(f"{MARK}{built}", index.type.encode())
         _record(context, index)
     return True
 

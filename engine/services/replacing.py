@@ -41,6 +41,7 @@ from ..writes.decided_plans import history_of, own_decision, plan_time, put_plan
 from ..writes.decision_log import in_order, is_free
 from ..writes.file_ids import BucketIds, file_ids_by_bucket
 from ..writes.mapping import current_generation, pending_resize, to_generation
+from ..writes.unknown_index import unknown_index
 
 ACTION = "compaction"
 
@@ -70,8 +71,10 @@ def replace_partitions(
 
     def refused_by(known: Active | None) -> Conflict | None:
         now = known or context.active()
-        taken = _already_taken(requested, operation, now)
-        return taken or conflict_of(context, config, requested, files, at_request=at_request, now=now)
+        refusal = _already_taken(requested, operation, now)
+        if data is not None:  # a write without rows inserts no key
+            refusal = refusal or unknown_index(context, config, requested, now)
+        return refusal or conflict_of(context, config, requested, files, at_request=at_request, now=now)
 
     return complete(
         context,

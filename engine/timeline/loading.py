@@ -15,7 +15,7 @@ from .history import Active
 from .instant import Instant, is_layout_1, parse_instant
 from .restores import load_restore_plan
 from .state_checkpoint import sound_paths
-from .timeline import FOLDER, Timeline
+from .timeline import FOLDER, INDEXED, Timeline
 
 _MANY: Final = 300
 """The number of new timeline files from which a writer looks for a state checkpoint: looking takes as long as reading
@@ -100,9 +100,11 @@ class Listings:
             before, timeline = frozenset(), Timeline()
         if new := listed - before:
             archives = [newest_of(path) for path in new if path.endswith(".parquet") and not _is_instant(path)]
+            marks = [path.removeprefix(INDEXED) for path in new if path.startswith(INDEXED)]
             timeline = replace(
                 timeline.with_states(_instants(new), timeline.lacks_archived or bool(archives)),
                 newest_archived=max(timeline.newest_archived, *archives, ""),
+                indexed=max(timeline.indexed, *marks, ""),
             )
             self._last = listed, timeline
         return timeline

@@ -13,6 +13,10 @@ from .instant import ACTIONS, COLUMNS, COMPLETES_AS, HOME, Instant
 from .restores import RestorePlan
 
 FOLDER: Final = HOME
+INDEXED: Final = f"{FOLDER}/nbcc/index_"
+"""The mark of a record index has this path and the time of which the index was built. It is in the timeline folder, so
+that each listing of a writer shows it. Hudi's readers ignore folders there.
+"""
 
 _WRITTEN_AS: Final = ("commit", "deltacommit", "replacecommit")
 """Completed actions of instants that add data files."""
@@ -27,15 +31,17 @@ class Timeline:
     `index` contains the instants, without those that a restore has undone. `begun_as` maps (requested time, completed
     action) to the pending action if the two actions differ. `begun_as` distinguishes the commit of a compaction from
     the commit of a copy-on-write writer. `lacks_archived` is True if the archive has instants that were not joined to
-    this timeline. `newest_archived` is the greatest requested time in the names of the archive files. `undone` contains
-    instants that a restore has undone but whose timeline files still exist. `torn` contains completed instants whose
-    files are empty or truncated, for example after a power failure.
+    this timeline. `newest_archived` is the greatest requested time in the names of the archive files. `indexed` is the
+    time in the newest mark of a record index; '' if there is none. `undone` contains instants that a restore has undone
+    but whose timeline files still exist. `torn` contains completed instants whose files are empty or truncated, for
+    example after a power failure.
     """
 
     index: Index = field(default_factory=Index)
     begun_as: Mapping[tuple[str, str], str] = field(default_factory=dict)
     lacks_archived: bool = False
     newest_archived: str = ""
+    indexed: str = ""
     restores: tuple[RestorePlan, ...] = ()
     undone: tuple[Instant, ...] = ()
     torn: tuple[Instant, ...] = ()

@@ -24,6 +24,7 @@ from ..timeline.history import Active
 from ..timeline.resize_plans import CLUSTERING, ResizePlan, resizes
 from .attempts import delete_own_files
 from .commit_protocol import LeavesLock, complete, publication_conflict, undo_on_error
+from .unknown_index import unknown_index
 
 Source = tuple[str, str, LogInput | BaseInput]
 """Partition and file id of a data file, and the file."""
@@ -140,11 +141,15 @@ def complete_in_current_groups(
     `check_homes` is called under the lock after the mapping is checked, and may raise `OtherGroups`, too.
     """
 
-    def under_lock(now: Active | None) -> None:
-        if config.merge_on_read and config.coordination.decision == "lock":
-            now = now or context.active()
-            check_mapping(context, config, files, now)
-            check_homes(now)
+    def under_lock(now: Active | None) -> Conflict | None:
+        if not config.merge_on_read or config.coordination.decision != "lock":
+            return None
+        now = now or context.active()
+        if unknown := unknown_index(context, config, requested, now):
+            return unknown
+        check_mapping(context, config, files, now)
+        check_homes(now)
+        return None
 
     def refusal(now: Active | None) -> Conflict | None:
         return refused_by(now, files)
