@@ -28,10 +28,12 @@ from .workload import scenario
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 TEXT: Final[Mapping[str, Any]] = {"type": "string"}
 COUNT: Final[Mapping[str, Any]] = {"type": "integer", "minimum": 0}
-DURATION: Final[Mapping[str, Any]] = {"type": ["string", "number"], "description": "such as 90s, 5m or 2h"}
+DURATION: Final[Mapping[str, Any]] = {
+    "type": "string", "pattern": rf"^\s*{scenario.DURATION}\s*$", "description": "such as 90s, 5m or 2h",
+}  # fmt: skip
 FORMAT: Final[Mapping[str, Any]] = {"const": 1}
-WRITTEN: Final[Mapping[Any, Any]] = {str: TEXT, int: COUNT, float: DURATION, bool: {"type": "boolean"}}
-"""Values in files that users write. Numbers may be durations, which are texts such as 90s."""
+WRITTEN: Final[Mapping[Any, Any]] = {str: TEXT, int: COUNT, float: {"type": "number"}, bool: {"type": "boolean"}}
+"""Values in files that users write."""
 PRINTED: Final[Mapping[Any, Any]] = {
     str: TEXT, int: {"type": "integer"}, float: {"type": "number"}, bool: {"type": "boolean"},
     NoneType: {"type": "null"}, Any: {}, Trace: {"type": "object", "description": "a trace (trace.json)"},
@@ -91,9 +93,8 @@ def protocol() -> dict[str, Any]:
 
 def of_scenario() -> dict[str, Any]:
     """Return the schema of a scenario."""
-    own = {name: of_type(hint, WRITTEN) for name, hint in get_type_hints(scenario.Scenario).items()
-           if name in scenario.TOP}  # fmt: skip
-    writers = {"type": "array", "items": of_part(scenario.WriterLoad)}
+    own = {name: each for name, each in _of_fields(scenario.Scenario).items() if name in scenario.TOP}
+    writers = {"type": "array", "items": of_part(scenario.WriterLoad), "minItems": 1}
     of_parts = {name: of_part(part) for name, part in scenario.SECTIONS.items()}
     return closed({**own, "format": FORMAT, **of_parts, "writers": writers}, "format", "writers")
 
@@ -102,7 +103,18 @@ def of_part(kind: Any) -> dict[str, Any]:
     """Return the schema of a table of a scenario, which has the fields of a dataclass."""
     assert is_dataclass(kind)
     required = [each.name for each in fields(kind) if each.default is MISSING and each.default_factory is MISSING]
-    return closed({name: of_type(hint, WRITTEN) for name, hint in get_type_hints(kind).items()}, *required)
+    return closed(_of_fields(kind), *required)
+
+
+def _of_fields(kind: Any) -> dict[str, Any]:
+    """Return the schemas of the fields of a class of scenarios, with the bounds that the loader checks."""
+    found: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        found[name] = DURATION if name in scenario.DURATIONS else of_type(hint, WRITTEN)
+        if name in scenario.BOUNDED.get(kind, ()):
+            most = scenario.MOST.get(name, scenario.MANY)
+            found[name] = {"type": found[name]["type"], "exclusiveMinimum": 0, "maximum": most}
+    return found
 
 
 def answers() -> dict[str, Any]:

@@ -185,9 +185,15 @@ MOST: Final = {"hours": 100_000, "count": 10_000, "partitions": 100_000, "bucket
 """The largest values of numbers that a run's memory or number of events grows with."""
 
 MANY: Final = 10**12
+BOUNDED: Final[Mapping[type, tuple[str, ...]]] = {
+    Scenario: ("hours",), TableLoad: ("partitions", "buckets", "row_bytes"),
+    WriterLoad: ("count", "rows", "partitions", "cores"),
+}  # fmt: skip
+"""Class -> its numbers that must be greater than 0 and at most `MOST`, or `MANY`."""
 DURATIONS: Final = ("every", "begins", "ends", "skew", "wait", "lease", "restart", "compute")
 TOP: Final = ("format", "about", "source", "hours", "store", "cores", "writers", *SECTIONS)
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+DURATION: Final = rf"(\d+(?:\.\d+)?)\s*({'|'.join(_UNITS)})"
 
 
 def names() -> tuple[str, ...]:
@@ -235,7 +241,7 @@ def scenario_of(name: str, content: Mapping[str, Any]) -> Scenario:
 def duration(text: str) -> float:
     """Convert a duration such as 200ms, 90s, 5m, 2h or 1d to seconds. Raises ValueError if the text is not a duration.
     """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)", text.strip())
+    match = re.fullmatch(DURATION, text.strip())
     if match is None:
         raise ValueError(f"{text!r} is not a duration; use 200ms, 90s, 5m, 2h or 1d")
     return float(match[1]) * _UNITS[match[2]]
@@ -246,17 +252,13 @@ def check(scenario: Scenario) -> None:
     would take all memory or not end.
     """
     shape = scenario.table
-    numbers = {
-        "hours": scenario.hours, "[table] partitions": shape.partitions, "[table] buckets": shape.buckets,
-        "[table] row_bytes": shape.row_bytes,
-        **{f"{group.name}: {name}": getattr(group, name) for group in scenario.writers
-           for name in ("count", "rows", "partitions", "cores")},
-    }  # fmt: skip
-    for name, value in numbers.items():
-        most = MOST.get(name.rpartition(" ")[2], MANY)
-        if not 0 < value <= most:
-            limit = f"at most {most}" if value > most else "greater than 0"
-            raise ValueError(f"{name} is {value}; it must be {limit}")
+    parts = [("", scenario), ("[table] ", shape), *((f"{group.name}: ", group) for group in scenario.writers)]
+    for where, part in parts:
+        for name in BOUNDED[type(part)]:
+            value, most = getattr(part, name), MOST.get(name, MANY)
+            if not 0 < value <= most:
+                limit = f"at most {most}" if value > most else "greater than 0"
+                raise ValueError(f"{where}{name} is {value}; it must be {limit}")
     for group in scenario.writers:
         if group.arrival != "continuous" and group.every <= 0:
             raise ValueError(f"{group.name}: every is {group.every:g} s; it must be greater than 0")
