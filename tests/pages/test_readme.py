@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pyarrow as pa
 import pytest
 
+from nbcc import Table
+from nbcc.engine.errors import BadInput
 from nbcc.simulator.trace import Trace
 from tools import two_pipelines
 from tools.regenerate import stale
@@ -14,6 +18,9 @@ from tools.regenerate import two_pipelines as files_of_picture
 
 from .conftest import ROOT, Installed
 from .readme import commands, programs, run_commands
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 README = ROOT / "README.md"
 PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
@@ -70,3 +77,23 @@ def test_the_programs_run(installed: Installed) -> None:
         (user.elsewhere / name).write_text(program, encoding="utf-8")
         ran = user.run(f"python {name}")
         assert ran.returncode == 0, ran.stderr
+
+
+def test_a_table_takes_the_frames_that_the_readme_names(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    when, frames = 'opened without Spark, `Table.open(None, "orders")`', "pandas DataFrames and Arrow tables"
+    assert f"A table that is {when}, takes {frames} instead." in README.read_text("utf-8")
+    monkeypatch.chdir(tmp_path)
+    columns = "id string, ts long, item string"
+    orders = Table.create(spark, "orders", columns, record_key="id", ordering_fields="ts")
+    alone = Table.open(None, "orders")
+    arrow = pa.table({"id": ["a"], "ts": [1], "item": ["tea"]})
+    for number, frame in enumerate((arrow, arrow.to_pandas())):
+        with pytest.raises(BadInput, match="the table was opened with Spark"):
+            orders.upsert(frame)
+        alone.upsert(frame)
+        assert len(alone.timeline()) == number + 1
+    assert alone.snapshot().select(["id", "ts", "item"]) == arrow
+    with pytest.raises(BadInput, match="the table was opened without Spark"):
+        alone.upsert(spark.createDataFrame([("a", 1, "tea")], columns))
