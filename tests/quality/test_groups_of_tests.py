@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
+from threading import Barrier
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,12 +39,21 @@ def test_what_the_workers_share_is_built_once(tmp_path: Path, monkeypatch: pytes
         (folder / "part").touch(exist_ok=False)  # the folder of a failed build is deleted
         if len(built) == 1:
             raise ValueError("the first build fails")
+        time.sleep(0.1)  # without the lock, the other workers would build, too
 
-    workers: list[Any] = [SimpleNamespace(getbasetemp=partial(Path, tmp_path, name)) for name in ("gw0", "gw1", "gw2")]
+    def worker(name: str, begins: Callable[[], Any] = lambda: None) -> Any:
+        def base() -> Path:
+            begins()
+            return tmp_path / name
+
+        return SimpleNamespace(getbasetemp=base)
+
     with pytest.raises(ValueError, match="the first build fails"):
-        built_once(workers[0], "shared", build)
-    with ThreadPoolExecutor() as pool:
-        folders = {*pool.map(lambda worker: built_once(worker, "shared", build), workers)}
+        built_once(worker("gw0"), "shared", build)
+    together = Barrier(3)
+    workers = [worker(name, together.wait) for name in ("gw0", "gw1", "gw2")]
+    with ThreadPoolExecutor(3) as pool:
+        folders = {*pool.map(lambda each: built_once(each, "shared", build), workers)}
     assert folders == {tmp_path / "shared"}
     assert len(built) == 2
     assert (tmp_path / "shared" / "part").exists()
