@@ -263,7 +263,7 @@ class _Matrix:
     def _untouched(self, found: tuple[MatrixRow, ...]) -> Iterator[str]:
         if untouched := _untouched(found):
             yield ""
-            yield f"{untouched:,} searches left out, because they read nothing that their protocol changes"
+            yield f"{untouched:,} searches left out: they read nothing in which their protocol differs from another"
 
     def _cached(self) -> Iterator[str]:
         if self.cache:

@@ -1,15 +1,15 @@
-"""The footprint of a world: which options and which rules of reading its search reads under the default protocol.
+"""The footprint of a world: which options and which rules of reading its search reads under one protocol.
 
-A protocol that gives the default value to every option that is read, and changes no rule that is called, takes the same
-decisions in every state of the world. By induction over the steps it has the same runs and the same verdicts, so that
-`nbcc judge` and `nbcc verdicts` do not search the world again. `nbcc verdicts` records the footprints of its own
-searches; `nbcc judge` uses those that `python -m tools.regenerate footprints` has recorded.
+A second protocol that gives the same value to every option that is read, and changes no rule that is called, takes the
+same decisions in every state of the world. By induction over the steps it has the same runs and the same verdicts, so
+that `nbcc judge` and `nbcc verdicts` do not search the world again. `nbcc verdicts` records the footprints of its own
+searches; `nbcc judge` uses those of the default protocol that `python -m tools.regenerate footprints` has recorded.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
@@ -25,6 +25,9 @@ from nbcc.model.promises import PROMISES
 from nbcc.model.rules import Rules
 
 from .explore import PromiseResult, Result, Verdict
+
+Reads = tuple[tuple[str, ...], tuple[str, ...]]
+"""The options and the rules that a search has read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,26 +92,37 @@ def untouched(world: World, protocol: Protocol, promises: Sequence[str]) -> Resu
     return None if any(_adds(name, world, protocol) for name in added) else known.result
 
 
-def is_touched(reads: tuple[tuple[str, ...], tuple[str, ...]], protocol: Protocol) -> bool:
+def is_touched(reads: Reads, protocol: Protocol) -> bool:
     """Return whether a protocol changes an option or a rule that a search under the default protocol has read."""
-    options, rules = reads
-    return bool(protocol.differences().keys() & {*options} or {*changed_rules(protocol)} & {*rules})
+    return Choices(protocol).among(reads) != Choices(Protocol()).among(reads)
+
+
+class Choices:
+    """The choices of one protocol: the values of its options and the classes of its rules."""
+
+    def __init__(self, protocol: Protocol) -> None:
+        self._options = protocol.to_mapping()
+        parts = {part for _, each, _ in mechanisms.in_order() for part in each.rules(protocol)}
+        self._rules = {part: frozenset(_rules_of_class(part)) for part in parts}
+
+    def among(self, reads: Reads) -> Hashable:
+        """Return the choices among those options and rules. Two protocols between which they are equal have the same
+        result, if a search under one of them has read nothing else.
+        """
+        options, rules = reads
+        parts = frozenset(part for part, names in self._rules.items() if not names.isdisjoint(rules))
+        return tuple(self._options.get(name) for name in options), parts
+
+
+def _rules_of_class(part: type) -> Iterator[str]:
+    for each in part.__mro__[: part.__mro__.index(Rules)]:
+        yield from (name for name in vars(each) if not name.startswith("__"))
 
 
 def own_promises() -> frozenset[str]:
     """Return the promises that no extension has added: those that were judged when the footprints were recorded."""
     added = {promise.name for _, some in extensions.declared("PROMISES", tuple) for promise in some}
     return frozenset(PROMISES.keys() - added)
-
-
-def changed_rules(protocol: Protocol) -> Iterator[str]:
-    """Yield the names of the rules that a protocol changes or no longer changes, compared with the default protocol."""
-    mine, base = (
-        [part for _, each, _ in mechanisms.in_order() for part in each.rules(given)] for given in (protocol, Protocol())
-    )
-    for part in {*mine} ^ {*base}:
-        for each in part.__mro__[: part.__mro__.index(Rules)]:
-            yield from (name for name in vars(each) if not name.startswith("__"))
 
 
 def _adds(extension: str, world: World, protocol: Protocol) -> bool:
@@ -127,22 +141,22 @@ def _parts(composition: Any) -> list[Any]:
 
 
 class ReadRecorder:
-    """Records the options and rules that are read. `protocol` is the default protocol, whose reads are recorded."""
+    """Records the options and rules that are read of a protocol. `protocol` is the copy whose reads are recorded."""
 
-    def __init__(self) -> None:
+    def __init__(self, protocol: Protocol) -> None:
         self.options: set[str] = set()
         self.rules: set[str] = set()
-        self.protocol = Protocol()
+        self.protocol = protocol.replace()
         parts = {part: _recording(value, names_of(part), self.options) for part, value in self.protocol.options.items()}
         object.__setattr__(self.protocol, "options", parts)
         object.__setattr__(self.protocol, "_hash", id(self))
         rules = rules_of(self.protocol)
         names = tuple(name for each in type(rules).__mro__[:-1] for name in vars(each) if not name.startswith("__"))
         rules.__class__ = _class_recording(type(rules), names, self.rules)
-        self.options.clear()  # the choice of the rules' classes: `changed_rules` compares their methods instead
+        self.options.clear()  # the choice of the rules' classes: `Choices` compares their methods instead
 
     @property
-    def reads(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def reads(self) -> Reads:
         """The options and the rules that were read."""
         return tuple(sorted(self.options)), tuple(sorted(self.rules))
 

@@ -41,7 +41,7 @@ class SearchJob:
 
     A `world` of the form ``package.module:factory`` names a user's model, which `factory()` returns. `mutant` is the
     name of a mutant in specs/mutants; the search runs with this mutant. `reduce` has the same meaning as in `explore`.
-    `records` adds to the result what the search reads of the default protocol, which must be the job's.
+    `records` adds to the result what the search reads of the protocol.
     """
 
     world: str | World
@@ -69,8 +69,11 @@ class SearchJob:
 
     def run(self, **bounds: Any) -> Result:
         """Search in this process. `bounds` contains further keyword arguments of `explore`."""
+        from nbcc.simulator import specs
+
         if self.records:
-            recorder = ReadRecorder()
+            given = specs.protocol(self.protocol) if isinstance(self.protocol, str) else self.protocol
+            recorder = ReadRecorder(given)
             found = replace(self, protocol=recorder.protocol, records=False).run(**bounds)
             return replace(found, reads=recorder.reads)
         with applied(self.mutant):

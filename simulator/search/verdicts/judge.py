@@ -4,11 +4,11 @@ one protocol and one promise.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
-from nbcc.model import Protocol, World
+from nbcc.model import World
 from nbcc.model.assembly import is_modelled
 from nbcc.model.promises import PROMISES
 from nbcc.model.validation import nearest
@@ -17,10 +17,10 @@ from ... import specs
 from ...components import is_assumed
 from ...specs import ProtocolFile
 from ..explore import PromiseResult, Result, Verdict
-from ..footprint import is_touched
 from ..jobs import SearchJob, run_jobs
 from .bound import Bound, bound_of, sentence
 from .search_bounds import DEPTHS, Depth, SearchBound, large, matrix_bounds, mixed, pins
+from .shared import results_of
 
 SIGNS: Final = {
     Verdict.HOLDS: "holds",
@@ -32,7 +32,7 @@ SIGNS: Final = {
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchedWorld:
     """A world (configuration of a search) that was searched under a protocol, with the result. `taken` is True if the
-    result is that of the default protocol, because the search reads nothing that the protocol changes.
+    result is that of another protocol, because its search reads nothing that differs between the two.
     """
 
     world: World
@@ -150,8 +150,8 @@ def matrix(
 
     `how` are keyword arguments of `run_jobs`, such as the number of processes. `done` is a function without arguments
     that is called after each search. If a search fails, only the cells that depend on this search are
-    undetermined. A world is not searched under a protocol that changes nothing of what its search under the default
-    protocol, if that is one of the rows, has read.
+    undetermined. A world is not searched under a protocol that changes nothing of what its search under another
+    protocol has read (see `.shared`).
     """
     rows = tuple(chosen) if chosen is not None else protocols()
     where = [(file, *each) for file in rows for each in worlds_of(file.name, depth).items()]
@@ -159,44 +159,17 @@ def matrix(
     jobs = [
         SearchJob(world=world, protocol=file.protocol, promises=asked, reduce=reduced) for file, world, reduced in where
     ]
-    # By rows, in the order of `where`: `_searched` yields one result a job, in the order of the jobs.
-    searched: dict[str, list[SearchedWorld]] = {file.name: [] for file in rows}
-    for (file, _, _), each in zip(where, _searched(jobs, done or (lambda: None), how), strict=True):
-        searched[file.name].append(each)
-    return tuple(row(file, searched[file.name], asked) for file in rows)
-
-
-def _searched(jobs: Sequence[SearchJob], done: Callable[[], None], how: Mapping[str, Any]) -> Iterator[SearchedWorld]:
-    """Run first the jobs of the default protocol whose worlds have other jobs, too: some of those then need not run."""
+    ended = done or (lambda: None)
 
     def run(some: Sequence[SearchJob]) -> dict[SearchJob, Result]:
-        return dict(run_jobs(some, raises=False, done=lambda job, result: done(), **how))
+        return dict(run_jobs(some, raises=False, done=lambda job, result: ended(), **how))
 
-    default = Protocol()
-    # Recording what a search reads makes it slower, so that only searches with a use for it record.
-    recording = {job: replace(job, protocol=default, records=True) for job in jobs}
-    others = {recording[job] for job in jobs if job.protocol != default}
-    shared = [job for job in jobs if job.protocol == default and recording[job] in others]
-    first = run([recording[job] for job in shared])
-    results = {job: first[recording[job]] for job in shared}
-    taken = {
-        job: first[recording[job]]
-        for job in jobs
-        if job not in results and recording[job] in first and _has_result(job, first[recording[job]])
-    }
-    for _ in taken:
-        done()
-    results |= taken
-    results |= run([job for job in jobs if job not in results])
-    for job in jobs:
-        assert isinstance(job.world, World)
-        yield SearchedWorld(world=job.world, result=results[job], taken=job in taken)
-
-
-def _has_result(job: SearchJob, result: Result) -> bool:
-    """Return whether a job has the result of its world under the default protocol."""
-    assert isinstance(job.protocol, Protocol)
-    return not result.stopped and result.reads is not None and not is_touched(result.reads, job.protocol)
+    results = results_of(jobs, run, ended)
+    searched: dict[str, list[SearchedWorld]] = {file.name: [] for file in rows}
+    for (file, world, _), job in zip(where, jobs, strict=True):
+        result, taken = results[job]
+        searched[file.name].append(SearchedWorld(world=world, result=result, taken=taken))
+    return tuple(row(file, searched[file.name], asked) for file in rows)
 
 
 def searches(depth: Depth, rows: Sequence[ProtocolFile]) -> int:
