@@ -15,7 +15,16 @@ from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck.seeds import Seed, across_cluster, across_processes, check_seed, check_seeds
 from nbcc.simulator.search.explore import Result, Verdict
 from nbcc.simulator.search.explore.memory import MemoryBound
-from nbcc.simulator.search.jobs import SearchJob, failed_search, in_order, on_spark, run_jobs, runners, transient
+from nbcc.simulator.search.jobs import (
+    SearchJob,
+    failed_search,
+    in_order,
+    on_spark,
+    processes,
+    run_jobs,
+    runners,
+    transient,
+)
 from nbcc.simulator.search.verdicts import judge, matrix
 
 if TYPE_CHECKING:
@@ -65,6 +74,29 @@ def test_a_process_that_dies_loses_its_own_cell_only() -> None:
 
     assert (dead.verdict, dead.stopped) == (Verdict.UNDETERMINED, "the process that searched it died (exit 9)")
     assert alive.verdict is Verdict.HOLDS
+
+
+HELD: list[bytearray] = []
+
+
+def where(size: int) -> Result:
+    """Say which process this is, and keep so many bytes in it."""
+    HELD.append(bytearray(os.urandom(1) * size))
+    return failed_search(str(os.getpid()))
+
+
+def test_a_process_searches_one_job_after_another_until_it_has_grown() -> None:
+    sizes = [1, 1, processes.GROWTH, 1, 1]
+    answers = dict(processes.in_processes(where, sizes, 1))
+    first, second = answers[0].stopped, answers[3].stopped
+    assert first != second
+    assert [answers[number].stopped for number in range(5)] == [first] * 3 + [second] * 2
+
+
+def test_a_process_that_dies_is_replaced() -> None:
+    answers = dict(processes.in_processes(where, [1, Deadly(), 1], 1))
+    assert answers[1].stopped == "the process that searched it died (exit 9)"
+    assert len({answers[0].stopped, answers[2].stopped}) == 2
 
 
 @pytest.mark.parametrize("workers", [1, 2])

@@ -1,5 +1,6 @@
 """Runs search jobs in separate processes, which end when the calling process ends.
 
+A process runs one job after another: searches of one world share the caches of the model, such as those of merged rows.
 If a process dies, the result of its job is UNDETERMINED, and the other jobs continue.
 """
 
@@ -12,12 +13,13 @@ from contextlib import suppress
 from functools import cache
 from multiprocessing import forkserver
 from multiprocessing.connection import Connection, wait
-from typing import Any
+from typing import Any, NamedTuple
 
 from nbcc.model import mechanisms
 
 from ...interrupts import deferred
 from ..explore import Result
+from ..explore.memory import held
 from .job import failed_search
 
 NEEDED = (
@@ -28,27 +30,56 @@ NEEDED = (
 WAIT_SECONDS = 0.5
 
 
+GROWTH = 256 << 20
+"""Bytes by which a process may grow before another one replaces it. It keeps the caches of its searches."""
+
+
+class _Process(NamedTuple):
+    """A process that searches one job after another, and the connection to it."""
+
+    connection: Connection
+    process: Any
+
+
+class _Answer(NamedTuple):
+    """The result of a job, or the error that it raised. If `last` is True, the process takes no other job."""
+
+    result: Any
+    last: bool
+
+
 def in_processes(work: Callable[[Any], Result], jobs: Sequence[Any], workers: int) -> Generator[tuple[int, Result]]:
-    """Run `work` on each job in a separate process. Yields each job's index and result, in the order in which jobs end.
+    """Run `work` on each job in one of `workers` processes. Yields each job's index and result, in the order in which
+    jobs end.
     """
-    running: dict[Any, tuple[int, Any]] = {}
+    running: dict[Any, tuple[int, _Process]] = {}
+    idle: list[_Process] = []
     waiting = list(enumerate(jobs))[::-1]
     try:
         while waiting or running:
             while waiting and len(running) < workers:
                 number, job = waiting.pop()
                 with deferred():
-                    connection, process = _start(work, job)
-                    running[connection] = (number, process)
+                    chosen = idle.pop() if idle else _start(work)
+                    running[chosen.connection] = (number, chosen)
+                with suppress(OSError):  # the process has died: its end of the connection says so below
+                    chosen.connection.send(job)
             # The timeout lets this thread handle a signal that another thread received.
             for ready in wait(list(running), timeout=WAIT_SECONDS):
-                number, process = running.pop(ready)
-                yield number, _received(ready, process)
+                number, chosen = running.pop(ready)
+                answer = _received(chosen)
+                if answer.last:
+                    chosen.process.join()
+                    chosen.connection.close()
+                else:
+                    idle.append(chosen)
+                yield number, _result(answer)
     finally:
-        for _, process in running.values():
-            process.terminate()
-        for _, process in running.values():
-            process.join()
+        left = [*idle, *(chosen for _, chosen in running.values())]
+        for each in left:
+            each.process.terminate()
+        for each in left:
+            each.process.join()
 
 
 @cache
@@ -63,36 +94,45 @@ def _server() -> Any:
     return context
 
 
-def _start(work: Callable[[Any], Result], job: Any) -> tuple[Connection, Any]:
+def _start(work: Callable[[Any], Result]) -> _Process:
     context = _server()
-    mine, theirs = context.Pipe(duplex=False)
-    process = context.Process(target=_serve, args=(work, job, theirs), daemon=True)
+    mine, theirs = context.Pipe()
+    process = context.Process(target=_serve, args=(work, theirs), daemon=True)
     process.start()
     theirs.close()
-    return mine, process
+    return _Process(mine, process)
 
 
-def _serve(work: Callable[[Any], Result], job: Any, answer: Connection) -> None:
-    gc.disable()  # the process ends soon, and its memory with it
-    with suppress(BrokenPipeError):  # the calling process has ended
-        try:
-            answer.send(work(job))
-        except BrokenPipeError:
-            raise
-        except Exception as error:  # the calling process raises it
-            error.add_note(f"in the search of {job}")
-            answer.send(error)
+def _serve(work: Callable[[Any], Result], connection: Connection) -> None:
+    gc.disable()
+    gc.freeze()  # what was imported lives as long as the process
+    most = held() + GROWTH
+    last = False
+    with suppress(EOFError, ConnectionError):  # the calling process has ended
+        while not last:
+            job = connection.recv()
+            try:
+                found: Any = work(job)
+            except Exception as error:  # the calling process raises it
+                error.add_note(f"in the search of {job}")
+                found = error
+            gc.collect()  # a system and its caches refer to each other
+            last = held() > most
+            connection.send(_Answer(found, last))
 
 
-def _received(ready: Any, process: Any) -> Result:
+def _received(chosen: _Process) -> _Answer:
     try:
-        answer: Any = ready.recv()
+        answer: _Answer = chosen.connection.recv()
     except (EOFError, OSError):  # the process died before or while it answered
-        answer = None
-    process.join()
-    ready.close()
-    if isinstance(answer, Exception):
-        raise answer
-    if isinstance(answer, Result):
-        return answer
-    return failed_search(f"the process that searched it died (exit {process.exitcode})")
+        chosen.process.join()
+        died = failed_search(f"the process that searched it died (exit {chosen.process.exitcode})")
+        return _Answer(died, last=True)
+    return answer
+
+
+def _result(answer: _Answer) -> Result:
+    if isinstance(answer.result, Exception):
+        raise answer.result
+    found: Result = answer.result
+    return found
