@@ -36,12 +36,19 @@ class Marked(Protocol):
     def marks(self) -> Marks: ...
 
 
+_DEFAULTS: Final[dict[type, Any]] = {}
+"""The mark of each type that has default values only. Most values have no marks, and a search asks at every read."""
+
+
 def mark(value: Marked, kind: type[Record]) -> Record:
     """Return the mark of type `kind` that is attached to a value, or a mark with default values if there is none."""
     for each in value.marks:
         if isinstance(each, kind):
             return each
-    return kind()
+    if kind not in _DEFAULTS:
+        _DEFAULTS[kind] = kind()
+    default: Record = _DEFAULTS[kind]
+    return default
 
 
 def marks(*records: Any) -> Marks:

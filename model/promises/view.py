@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from functools import cached_property
 from itertools import pairwise
 from math import inf
-from typing import TypeVar, cast
+from typing import Any, TypeVar
 
 from ..kernel.merge import Fold, logs_of
 from ..kernel.reader import KEPT_TABLE, READER
@@ -38,12 +38,13 @@ class View:
         self.model, self.table, self.published = model, table, published
         self.merger = model.merger
         self.groups = range(model.world.groups)
-        self._results: dict[Hashable, object] = {}
+        self._results: dict[Hashable, Any] = {}
 
     def _once(self, key: Hashable, make: Callable[[], Result]) -> Result:
         if key not in self._results:
             self._results[key] = make()
-        return cast(Result, self._results[key])  # The key includes the name of the calling method.
+        result: Result = self._results[key]  # The key includes the name of the calling method.
+        return result
 
     # Reads, by slices and plans.
 

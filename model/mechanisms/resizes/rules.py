@@ -93,7 +93,10 @@ def generations_shown(table: Table, time: float) -> tuple[int, ...]:
     """Return the generations whose groups a read as of `time` opens: those that no resize completed by then has
     replaced. The tuple has one element, because a resize is planned only if no other one is pending.
     """
-    done = {made: at for made, at in resizes_in(table) if at and at <= time}
+    resizes = resizes_in(table)
+    if not resizes:
+        return (0,)
+    done = {made: at for made, at in resizes if at and at <= time}
     replaced = {max((made for made, at in done.items() if at < requested), default=0) for requested in done}
     return tuple(sorted({0, *done} - replaced))
 
@@ -101,7 +104,7 @@ def generations_shown(table: Table, time: float) -> tuple[int, ...]:
 def resizes_in(table: Table) -> tuple[tuple[int, int | None], ...]:
     """Return the requested time and the completion time of each resize of a table."""
     plans = zip(table.plans, table.completed, strict=True)
-    return tuple([(plan.requested, completed) for plan, completed in plans if resize_of(plan)])
+    return tuple([(plan.requested, completed) for plan, completed in plans if plan.marks and resize_of(plan)])
 
 
 def buckets_of(plans: tuple[Plan, ...], generation: int, world: World) -> int:
