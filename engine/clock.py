@@ -127,7 +127,8 @@ class WallClock:
 
     def not_before(self, instant: str) -> None:
         millis = to_millis(instant)
-        self._refuse_future(millis)
+        # The next time that this clock takes is up to two milliseconds later, and must not be refused after this.
+        self._refuse_future(millis, least=2)
         with self._guard:
             self._last = max(self._last, millis)
 
@@ -159,9 +160,10 @@ class WallClock:
             self._sleep(left / 1e9)
             slept += left
 
-    def _refuse_future(self, millis: int) -> None:
+    def _refuse_future(self, millis: int, least: int = 0) -> None:
+        """Raise `Conflict` if a time, or the one `least` milliseconds later, is further ahead than the bound."""
         now = self._now()
-        if millis > now + self._bound:
+        if millis + least > now + self._bound:
             raise Conflict(
                 "take a time after the newest instant of the timeline",
                 f"that instant, {to_instant(millis)}, is {millis - now} ms ahead of this machine's clock",

@@ -51,6 +51,20 @@ def test_clocks_that_differ_by_more_give_times_out_of_order() -> None:
     assert ahead.clock.take() > behind.clock.take()
 
 
+@pytest.mark.parametrize("splits", [False, True])
+def test_a_clock_that_accepts_an_instant_takes_a_later_time(splits: bool) -> None:
+    """Instants of every distance around the bound: none is accepted whose next time would be refused."""
+    now = 1_700_000_000_000
+    for ahead in range(190, 210):
+        clock = WallClock(0, lambda: now * 1_000_000, splits=splits, sleep=lambda _: None)
+        try:
+            clock.not_before(to_instant(now + ahead))
+        except Conflict:
+            assert ahead > 190
+            continue
+        assert clock.take_unlocked() > to_instant(now + ahead)
+
+
 def test_an_instant_of_the_future_is_refused_and_never_jumped_over(tmp_path: Path) -> None:
     table = made(tmp_path / "t")
     table.upsert(rows("a"))
