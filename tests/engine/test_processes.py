@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +12,11 @@ from unittest.mock import patch
 import pytest
 
 from nbcc.engine.errors import StorageError
+from nbcc.engine.storage import object_storage, open_storage, under_lease
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import decode_commit, encode_commit
+from nbcc.simulator.lockstep.s3.faults import Fault, Kind
+from nbcc.simulator.lockstep.s3.server import Bucket
 from tools.processes import MODES, Plan, Report, play
 from tools.processes.notes import LATE, Notes, interrupted, lines, unanswered, writes_of
 from tools.processes.play import Workers
@@ -90,15 +93,36 @@ def test_a_line_that_was_cut_is_no_line(tmp_path: Path) -> None:
     assert [write.acked for write in writes_of(path)] == [None]
 
 
-def test_a_process_goes_on_after_a_request_that_ended_at_its_limit(tmp_path: Path) -> None:
-    """The outcome of its write is not known: it sends the batch again, and writes others."""
+@pytest.fixture
+def failed(bucket: Bucket, monkeypatch: pytest.MonkeyPatch) -> Callable[[Kind], StorageError]:
+    """Return the error of a request under a lease that meets a fault each time."""
+    monkeypatch.setattr(object_storage, "PAUSES", (0.0,))
+
+    def failed(kind: Kind) -> StorageError:
+        bucket.faults[:] = [Fault(kind, "", "GET", times=1_000)]
+        with under_lease(lambda: 0.9), pytest.raises(StorageError) as error:
+            open_storage("s3://lake/t", bucket.options).get("x")
+        return error.value
+
+    return failed
+
+
+def test_a_process_goes_on_after_a_request_that_ended_at_its_limit(
+    failed: Callable[[Kind], StorageError], tmp_path: Path
+) -> None:
+    """The outcome of its write is not known: it sends the batch again, and writes others. A broken connection is not
+    excused by the lease, also if it breaks under one.
+    """
+    stalled, broken = failed("stall"), failed("drop")
+    assert "HTTP error" in str(stalled)
+    assert "HTTP error" in str(broken)
     Table.create(None, tmp_path / "table", SCHEMA, record_key="id", ordering_fields="ts", buckets=1)
-    ended, notes, upsert = iter([True, False, False]), tmp_path / "writer-1.jsonl", Table.upsert
+    ended, notes, upsert = iter([stalled, None, None, broken]), tmp_path / "writer-1.jsonl", Table.upsert
 
     def late(self: Table, *given: Any, **options: Any) -> Any:
         written = upsert(self, *given, **options)
-        if next(ended):
-            raise StorageError("put a file", "HTTP error: error sending request", "run the operation again")
+        if error := next(ended):
+            raise error
         return written
 
     with patch.object(Table, "upsert", late):
@@ -106,6 +130,7 @@ def test_a_process_goes_on_after_a_request_that_ended_at_its_limit(tmp_path: Pat
     assert [line["kind"] for line in lines(notes)] == [
         "begins", LATE, "resent", "begins", "wrote", "begins", "wrote", "begins", "failed",
     ]  # fmt: skip
+    assert "StorageError" in lines(notes)[-1]["error"]
     assert [write.acked is not None for write in writes_of(notes)] == [True, True, False]
     assert interrupted(notes) == ""
     assert unanswered(notes) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -33,10 +34,10 @@ LEASE_SECONDS, RENEWAL_SECONDS, WAIT_SECONDS = 3.0, 0.5, 60.0
 """Of the lock of a table in an object store; a killed holder blocks the others for one lease."""
 
 
-TOO_LATE = ("HTTP error", "left of its lease")
-"""What the store's library says if a request ended at its time limit (the server breaks no connection), and what
-a holder says that may not go on.
-"""
+LEASE_IS_OVER = "left of its lease"
+"""What a holder of the lock says that may not go on."""
+TIMED_OUT = re.compile(r"elapsed: ([0-9.]+)(m?s),.*kind: Timeout", re.DOTALL)
+"""What the store's library says if a request ended at its time limit. Of a broken connection it says another kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,11 +95,21 @@ def _done(kind: str, name: str, table: Table, note: Notes, before: Path | None) 
             send_again(table, note, batch)
         {"writer": write, "compactor": compact, "rollbacker": roll_back, "reader": read}[kind](table, name, note)
     except (StorageError, Conflict) as late:
-        if not any(text in str(late) for text in TOO_LATE):
+        if not is_late(late):
             raise
         note.add(LATE, error=str(late))
         return False
     return True
+
+
+def is_late(error: StorageError | Conflict) -> bool:
+    """Return whether an operation ended because its lease was over, or because a request reached the limit that the
+    lease sets. Without a lease a request may take longer than a whole lease, so that reaching that limit is a failure.
+    """
+    if isinstance(error, Conflict):
+        return LEASE_IS_OVER in str(error)
+    ended = TIMED_OUT.search(str(error.__cause__))
+    return ended is not None and float(ended[1]) * {"s": 1, "ms": 0.001}[ended[2]] < LEASE_SECONDS
 
 
 def write(table: Table, name: str, note: Notes) -> None:
