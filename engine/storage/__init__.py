@@ -13,7 +13,7 @@ from .paths import confined, confined_folder
 from .protocol import Entry, Listable, NotFound, Storage, StorageWrapper
 from .ranged import ByteRange, RangedStorage, merged_ranges
 from .requests import under_lease
-from .verified_puts import put_file, put_own, put_unique
+from .verified_puts import create_or_get, put_file, put_own, put_unique
 
 __all__ = [
     "TRANSIENT",
@@ -28,6 +28,7 @@ __all__ = [
     "StorageWrapper",
     "confined",
     "confined_folder",
+    "create_or_get",
     "listed_ahead",
     "merged_ranges",
     "open_storage",

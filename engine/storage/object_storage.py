@@ -91,17 +91,21 @@ class ObjectStorage(Listable):
             raise self._typed("open", "", refused) from refused
 
     def put_if_absent(self, path: str, data: bytes) -> bool:
-        """Create `path` with `data` atomically. Returns False if `path` already exists with other content.
+        """Create `path` with `data` atomically. Returns False if `path` already exists with other content."""
+        return self.create_or_get(path, data) is None
+
+    def create_or_get(self, path: str, data: bytes) -> bytes | None:
+        """Create `path` with `data` atomically. Returns the content of `path` if it already exists with other content.
 
         A put that fails may have succeeded: it may have timed out, or obstore may have repeated it after a success.
-        After a failed put, `put_if_absent` reads the object, and repeats the put if the object does not exist.
+        After a failed put, `create_or_get` reads the object, and repeats the put if the object does not exist.
         """
         confined(path)
         unsure: StorageError | None = None
         for pause in PAUSES:
             try:
                 self._ask("create", path, lambda store: obstore.put(store, path, data, mode="create"))
-                return True
+                return None
             except _TAKEN:
                 # An earlier attempt of this put may have created the object, so its content decides.
                 pass
@@ -110,7 +114,7 @@ class ObjectStorage(Listable):
                     raise
                 unsure = error
             try:
-                return self.get(path) == data
+                return None if (there := self.get(path)) == data else there
             except NotFound:
                 # The store refused the put and has no object: two conflicting puts have both failed, or the first did
                 # not arrive.

@@ -43,6 +43,26 @@ class StorageOfFiles(Protocol):
         ...
 
 
+@runtime_checkable
+class StorageThatCompares(Protocol):
+    """A storage whose failed put has read the object that exists, so that a second read would cost a request."""
+
+    def create_or_get(self, path: str, data: bytes) -> bytes | None:
+        """See the function `create_or_get`."""
+        ...
+
+
+def create_or_get(storage: Storage, path: str, data: bytes) -> bytes | None:
+    """Create the object `path` with the content `data`. Returns None if the object has this content now, and otherwise
+    the content that it has. Raises `NotFound` if the object disappears between the put and the read.
+    """
+    if isinstance(storage, StorageThatCompares):
+        return storage.create_or_get(path, data)
+    if storage.put_if_absent(path, data) or (there := storage.get(path)) == data:
+        return None
+    return there
+
+
 def put_file(storage: Storage, path: str, file: BinaryIO) -> bool:
     """Put a data file with the content of `file` from its current position. The data file's name must be unique to this
     put. Returns False if a different file with the same name exists.
@@ -109,10 +129,8 @@ def put_own(storage: Storage, path: str, data: bytes) -> bool:
     read, `put_own` repeats the put.
     """
     for _ in range(ATTEMPTS):
-        if storage.put_if_absent(path, data):
-            return True
         try:
-            return storage.get(path) == data
+            return create_or_get(storage, path, data) is None
         except NotFound:
             continue
     return False

@@ -32,7 +32,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from ..clock import to_instant, to_millis
 from ..errors import Damaged, Unsupported
 from ..json_text import parse_json
-from ..storage import NotFound, Storage, put_own, together
+from ..storage import NotFound, Storage, create_or_get, put_own, together
 from .announcements import Announced, announced_data, named
 from .checked import Checked
 from .cuts import newest_cut, numbers_in
@@ -137,10 +137,8 @@ def rival_of(storage: Storage, entry: LogEntry) -> LogEntry | None:
     """Put an entry into the decision log, like `put_entry`. Returns None if it was put, and otherwise the entry that
     another writer has put under its number. Raises `NotFound` if that entry has been deleted.
     """
-    path, content = _path(entry.number), _encode(entry)
-    if storage.put_if_absent(path, content) or (there := storage.get(path)) == content:
-        return None
-    return _decode(entry.number, there)
+    there = create_or_get(storage, _path(entry.number), _encode(entry))
+    return None if there is None else _decode(entry.number, there)
 
 
 def last_entry(storage: Storage, known: LogEntry | None = None) -> LogEntry | None:

@@ -57,6 +57,7 @@ def complete_announced(
     batch_id: str | None = None,
     footprint: Footprint | None = None,
     outlook: Outlook | None = None,
+    is_shared: bool = True,
 ) -> Instant:
     """Announce the completion of a write, and return the completed instant after this or another actor has decided and
     published it.
@@ -64,13 +65,14 @@ def complete_announced(
     `footprint` is given if the write is optimistic. If the write conflicts with another one, or another attempt has
     committed the batch `batch_id`, the write is undone, and `Conflict` or `Repeated` is raised. If another error is
     raised, such as `LockTimeout`, another actor may still decide and publish the instant. `outlook` is what a lone
-    writer has seen of the decision log in advance.
+    writer has seen of the decision log in advance. `is_shared` states whether another process may attempt the instant.
     """
     if context.rules.batch_ids != "checked":
         batch_id = None
     name = Announced(requested, action, is_checked=batch_id is not None or footprint is not None)
     own = Announcement(name, commit, context.names.write_token(), batch_id, footprint)
-    cleanup = [partial(forget_markers, context, requested), partial(context.heartbeats.stop, requested)]
+    forget = partial(forget_markers, context, requested, None if is_shared else files)
+    cleanup = [forget, partial(context.heartbeats.stop, requested)]
     with stop_heartbeat_on_error(context, requested):
         if outlook is not None and outlook.is_fresh and not name.is_checked:
             outcome = _announced_and_created(context, own, files, outlook, cleanup)

@@ -5,13 +5,12 @@ same process or another, so an instant may have several attempts; its commit lis
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 
 from ..context import Context
 from ..data.tasks import WrittenFile
 from ..errors import Conflict
 from ..file_names import marked_file, marker, marker_folder, split_path
-from ..storage import Storage, together
+from ..storage import Storage
 
 
 def files_of_other_attempts(
@@ -58,7 +57,15 @@ def marked_files(context: Context, requested: str, storage: Storage | None = Non
     return [path for entry in entries if (path := marked_file(requested, entry.path)) is not None]
 
 
-def forget_markers(context: Context, requested: str) -> None:
-    """Delete the markers of an instant, which only a rollback of the instant would need."""
-    entries = context.storage.list(marker_folder(requested))
-    together(context.storage, [partial(context.storage.delete, entry.path) for entry in entries])
+def forget_markers(context: Context, requested: str, own: Sequence[WrittenFile] | None = None) -> None:
+    """Delete the markers of a published instant, which only a rollback of the instant would need.
+
+    If no other process may attempt the instant, `own` has its published files, so that no listing is needed. If Spark
+    has repeated a task too late, its marker then stays with its file until `services.collecting` deletes both.
+    """
+    if own is None:
+        paths = [entry.path for entry in context.storage.list(marker_folder(requested))]
+    else:
+        paths = [marker(requested, *split_path(file.path)) for file in own]
+    if paths:
+        context.storage.delete_all(paths)

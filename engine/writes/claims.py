@@ -21,7 +21,7 @@ from typing import Final
 from ..clock import to_instant, to_millis
 from ..context import Context
 from ..errors import Damaged
-from ..storage import NotFound
+from ..storage import NotFound, create_or_get
 from ..timeline import Timeline
 from ..timeline.timeline import FOLDER as HOME
 from .decision_log import announces, uses_decision_log
@@ -97,10 +97,8 @@ def claim(context: Context, instant: str) -> bool:
     object.
     """
     path, token = f"{FOLDER}/{instant}", context.names.write_token().encode()
-    if context.storage.put_if_absent(path, token):
-        return True
     try:
-        return context.storage.get(path) == token
+        return create_or_get(context.storage, path, token) is None
     except NotFound:  # deleted since: it was another's, and old
         return False
 

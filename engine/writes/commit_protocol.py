@@ -177,21 +177,21 @@ def complete(
     batch_id: str | None = None,
     may_check_early: bool = False,
     has_heartbeat: bool = True,
+    is_shared: bool = True,
 ) -> Instant:
     """Publish the completed state of an instant with a new completion time under the lock, then delete its markers.
 
     With a decision log, the commit is first put into the log as the next entry. If another writer has put that entry,
     one of the two has lost the lock, which no longer excludes the other. All checks are then repeated, and the log
-    alone decides: a round reads the last entry before it checks and takes its time, and its put fails if anything has
-    been decided after that entry.
+    alone decides: a round reads the last entry before it checks, and its put fails if anything was decided after that.
 
-    `completed_by_another` is called before all other checks. If `completed_by_another` returns a completed instant,
-    `complete` deletes `files` and returns that instant. If another attempt has committed the batch `batch_id`, the
-    instant is undone and `Repeated` is raised. `refused_by` is called as the last check before publication. The
-    argument of `refused_by` is the timeline listed under the lock, or None if the timeline was not listed. If
-    `refused_by` returns a `Conflict`, the instant is undone and the `Conflict` is raised. With
-    `Rules(conflict_check="before_lock")` and `may_check_early`, `refused_by` is called before the lock is taken, not
-    last; `under_lock` never is. If `has_heartbeat` is True, the instant has a heartbeat, which must not have expired.
+    `completed_by_another` is called before all other checks. If it returns a completed instant, `complete` deletes
+    `files` and returns that instant. If another attempt has committed the batch `batch_id`, the instant is undone and
+    `Repeated` is raised. `refused_by` is called as the last check before publication. Its argument is the timeline
+    listed under the lock, or None if it was not listed. If it returns a `Conflict`, the instant is undone and the
+    `Conflict` is raised. With `Rules(conflict_check="before_lock")` and `may_check_early`, it is called before the lock
+    is taken, but `under_lock` never is. If `has_heartbeat` is True, the instant has a heartbeat, which must not have
+    expired. If `is_shared` is True, another process may attempt the instant.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_check_early and context.rules.conflict_check == "before_lock":
@@ -222,7 +222,7 @@ def complete(
         undo_own_write(context, requested, action)
         raise refusal
     stop = [partial(context.heartbeats.stop, requested)] if has_heartbeat else []
-    together(context.storage, [partial(forget_markers, context, requested), *stop])
+    together(context.storage, [partial(forget_markers, context, requested, None if is_shared else files), *stop])
     return instant
 
 
@@ -344,7 +344,5 @@ def older_than_archive(context: Context, timeline: Active, requested: str) -> bo
 
 
 def takes_time_early(context: Context) -> bool:
-    """Return whether a writer takes its completion time before it acquires the lock for publishing, which can lose
-    rows.
-    """
+    """Return whether a writer takes its completion time before it acquires the lock, which can lose rows."""
     return context.rules.completion_time == "outside_lock" and not uses_decision_log(context)

@@ -102,7 +102,7 @@ def _attempt(
     try:
         return publish(
             context, config, requested, at_request=at_request, files=files, commit=commit, batch_id=batch.id,
-            read_set=read_set, refused_by=refused_by, outlook=outlook(), known=task.known,
+            read_set=read_set, refused_by=refused_by, outlook=outlook(), known=task.known, is_shared=False,
         )  # fmt: skip
     except Repeated as written:
         return resolve_repeated(context, written, digest, batch.replay_difference)
@@ -121,10 +121,12 @@ def publish(
     refused_by: Refusal | None = None,
     outlook: Outlook | None = None,
     known: KnownKeys | None = None,
+    is_shared: bool = True,
 ) -> Instant:
     """Complete a write under the table's lock, or announce it, so that another actor may complete it. `commit` returns
     the content of the commit of the given files: another list of them if a resize has completed since the write began,
     or if a key is not in its partition. `known` are the locations of keys that the write has looked up.
+    `is_shared` states whether another process may attempt the instant, as the tasks of a streaming batch do.
     A write with another check of its own (`refused_by`) is not announced, because no other actor could make that check.
     """
     action = action_of(config)
@@ -132,7 +134,7 @@ def publish(
         footprint = footprint_of(context, config, files, at_request, read_set)
         return complete_announced(
             context, requested, action, files=files, commit=commit(files), batch_id=batch_id, footprint=footprint,
-            outlook=outlook,
+            outlook=outlook, is_shared=is_shared,
         )  # fmt: skip
 
     def refusal(now: Active | None, files: Sequence[WrittenFile]) -> Conflict | None:
@@ -143,7 +145,7 @@ def publish(
         homes = Homes(context, config, requested, known, files)
     return complete_in_current_groups(
         context, config, requested, action, files=files, commit=commit, batch_id=batch_id, refused_by=refusal,
-        may_check_early=True, check_homes=homes.check,
+        may_check_early=True, check_homes=homes.check, is_shared=is_shared,
     )  # fmt: skip
 
 

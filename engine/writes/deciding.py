@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
@@ -110,21 +110,16 @@ def decide_announced(
     entry = candidates.entry()
     if not create_entry(context, entry):
         rival = context.commits.decoded.tail
-        if rival is not None and _decides(context, rival, wanted):
-            _sees_published(context, rival, wanted, round_trip)
+        # A rival was read by its number: if that was cut, it may be the void entry of another author, as late as this.
+        if rival is not None and _sees_published(
+            context, rival, wanted, round_trip, may_be_void=partial(is_cut, context.storage, rival.number)
+        ):
             return Round(rival)
         # The refusals may be due to items of the entry, which did not come to be.
         return Round(tail, timeline, undecided=True)
     publish_entry(context, entry, own)
     decided = [item.announced for item in entry.items if item.announced is not None]
     return Round(tail, timeline, entry, [*candidates.garbage, *decided], candidates.refused)
-
-
-def _decides(context: Context, rival: LogEntry, wanted: Announced | None) -> bool:
-    """Return whether an entry that was read by its number, after a failed create, decides the `wanted` instant. If the
-    number was cut, the entry may be the void one of another author, which was as late.
-    """
-    return wanted is not None and rival.decides(wanted) is not None and not is_cut(context.storage, rival.number)
 
 
 def _known(context: Context, name: Announced, is_announced: bool, timeline: Active, tail: LogEntry) -> Round | None:
@@ -227,22 +222,34 @@ def _pass(context: Context, tail: LogEntry) -> None:
             context.clock.pause(0.05)
 
 
-def _sees_published(context: Context, entry: LogEntry, wanted: Announced | None, round_trip: float) -> bool:
-    """If an entry decides the `wanted` instant, return True when the instant is on the timeline."""
+def _valid() -> bool:
+    return False
+
+
+def _sees_published(
+    context: Context,
+    entry: LogEntry,
+    wanted: Announced | None,
+    round_trip: float,
+    may_be_void: Callable[[], bool] = _valid,
+) -> bool:
+    """If an entry decides the `wanted` instant, return True when the instant is on the timeline. Returns False if the
+    entry may decide nothing (`may_be_void`). That is asked only before this actor publishes the entry: an instant that
+    is on the timeline was decided, because no actor publishes a void entry.
+    """
     item = None if wanted is None else entry.decides(wanted)
     if item is None:
         return False
     # Without the lock, it was decided since its announcement: it is too early to ask what is published.
     missing = [*entry.items] if is_free(context) else unpublished(context.storage, entry)
-    if missing:
-        _see_published(context, entry, missing, item, round_trip)
-    return True
+    return not missing or _see_published(context, entry, missing, item, round_trip, may_be_void)
 
 
 def _see_published(
-    context: Context, tail: LogEntry, missing: list[Decision], wanted: Decision | None, round_trip: float
-) -> None:
-    """Return when all items of the tail, or the `wanted` one, are on the timeline.
+    context: Context, tail: LogEntry, missing: list[Decision], wanted: Decision | None, round_trip: float,
+    may_be_void: Callable[[], bool] = _valid,
+) -> bool:  # fmt: skip
+    """Return True when all items of the tail, or the `wanted` one, are on the timeline, and False if it may be void.
 
     With the lock, the author of the tail has died or has lost the lock. Without it, the author is probably publishing:
     this actor waits as long as that should take, and publishes the tail itself if no more of it was published in that
@@ -255,16 +262,19 @@ def _see_published(
         missing = unpublished(context.storage, tail)
         left = [item for item in ahead if item in missing]
         if not left:
-            return
+            return True
         # No progress in a whole wait: the author has died or stands still.
         if len(left) == len(ahead):
             break
         ahead = left
+    if may_be_void():
+        return False
     contents = _contents(context, missing, None)
     if is_parallel(context):  # from the other end, to share the work with an author that is slow
         carry_out_at_once(context.storage, missing[::-1], contents)
     else:
         carry_out(context.storage, tail._replace(items=tuple(missing)), contents)
+    return True
 
 
 def _loaded(

@@ -136,6 +136,7 @@ def complete_in_current_groups(
     batch_id: str | None = None,
     may_check_early: bool = False,
     check_homes: Callable[[Active], None] = lambda now: None,
+    is_shared: bool = True,
 ) -> Instant:
     """Complete a write like `commit_protocol.complete`, with its records in the file groups that hold its keys then.
     `check_homes` is called under the lock after the mapping is checked, and may raise `OtherGroups`, too.
@@ -158,7 +159,7 @@ def complete_in_current_groups(
         try:
             return complete(
                 context, requested, action, files=files, commit=commit(files), batch_id=batch_id, refused_by=refusal,
-                under_lock=under_lock, may_check_early=may_check_early,
+                under_lock=under_lock, may_check_early=may_check_early, is_shared=is_shared,
             )  # fmt: skip
         except OtherGroups as other:
             with undo_on_error(context, requested, action):

@@ -111,7 +111,7 @@ def test_the_restore_of_a_dead_restorer_is_run_by_another(table: Table, at: int)
     assert_restored_once(Table.open(None, table.context.storage.url), done)
 
 
-@pytest.mark.parametrize("at", range(13))
+@pytest.mark.parametrize("at", range(12))
 def test_a_write_that_stands_still_is_committed_or_undone(table: Table, at: int) -> None:
     """A restore takes effect while the writer stands still. No actor believes what it publishes again."""
     table.savepoint()

@@ -146,8 +146,8 @@ class Flaky:
             raise OSError("no answer")
         return done
 
-    def put_if_absent(self, path: str, data: bytes) -> Any:
-        return self._broken(self._inner.put_if_absent(path, data), put=True)
+    def create_or_get(self, path: str, data: bytes) -> Any:
+        return self._broken(self._inner.create_or_get(path, data), put=True)
 
     def get(self, path: str) -> Any:
         return self._broken(self._inner.get(path))

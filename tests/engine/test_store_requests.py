@@ -16,11 +16,12 @@ from nbcc.engine.lock import held
 from nbcc.engine.lock.in_process import InProcessLock
 from nbcc.engine.lock.numbered import NumberedLock
 from nbcc.engine.lock.storage_lock import StorageLock
-from nbcc.engine.storage import ObjectStorage, open_storage, under_lease
+from nbcc.engine.storage import ObjectStorage, open_storage, put_own, under_lease
 from nbcc.engine.storage.object_storage import PART_BYTES
 from nbcc.engine.storage.requests import LIMITS
 from nbcc.engine.table import Table
 from nbcc.engine.timeline.cuts import CUTS, is_cut, put_cut
+from nbcc.engine.timeline.decisions import LogEntry, rival_of
 from nbcc.engine.writes import decision_log
 from nbcc.simulator.lockstep.s3.faults import Fault, Meeting
 from nbcc.simulator.lockstep.s3.server import Bucket
@@ -73,6 +74,17 @@ def test_a_large_data_file_goes_up_in_parts_and_comes_back_in_ranges(storage: Ob
     assert storage.put_in_parts("p/small", b"small")
     assert storage.get("p/small") == b"small"
     assert len(bucket.requests) == 2
+
+
+def test_a_put_that_finds_another_object_reads_it_once(storage: ObjectStorage, bucket: Bucket) -> None:
+    entry = LogEntry(1, (), "20260101000000001")
+    assert rival_of(storage, entry) is None
+    late = entry._replace(planned=1)
+    storage.put("x", b"1")
+    bucket.requests.clear()
+    assert rival_of(storage, late) == entry
+    assert not put_own(storage, "x", b"2")
+    assert [request.method for request in bucket.requests] == ["PUT", "GET"] * 2
 
 
 @pytest.mark.parametrize("kind", ["slow", "conflict", "drop"])

@@ -72,10 +72,11 @@ def test_each_log_is_announced_by_a_marker_just_before_it(table: Table) -> None:
 def test_late_attempts_are_looked_for_under_the_lock_and_markers_forgotten_after_it(table: Table) -> None:
     writer, calls = watched(table)
     writer.upsert(batch(("k1", 3, "a")))
-    where = [place for place, call in enumerate(calls) if call == f"list .hoodie/.temp/{tick(5)}"]
+    [listed] = [place for place, call in enumerate(calls) if call == f"list .hoodie/.temp/{tick(5)}"]
+    [deleted] = [place for place, call in enumerate(calls) if call.startswith(f"delete .hoodie/.temp/{tick(5)}/")]
     acquired = [place for place, call in enumerate(calls) if call == "acquire"]
     released = [place for place, call in enumerate(calls) if call == "release"]
-    assert acquired[1] < where[0] < released[1] < where[1]
+    assert acquired[1] < listed < released[1] < deleted, "no other process may put a marker, so none is listed again"
 
 
 def test_schedule_compaction(table: Table) -> None:

@@ -22,7 +22,7 @@ class Request:
     was answered.
 
     `fault` is the kind of fault that was applied to the request. `stored` is the ETag of the object that the request
-    stored.
+    stored. If one request deletes several keys, each further key has an entry with `is_further_key`.
     """
 
     method: str
@@ -33,6 +33,7 @@ class Request:
     is_part: bool = False
     fault: str = ""
     stored: str = ""
+    is_further_key: bool = False
 
 
 @dataclass

@@ -67,13 +67,18 @@ class Bucket:
         """Return the number of past requests with the HTTP method `method` and a key that ends with `end`."""
         return sum(request.method == method and request.key.endswith(end) for request in self.requests)
 
+    @property
+    def sent(self) -> list[Request]:
+        """Past requests. A request that deletes several keys is one request, as in the bill of S3."""
+        return [request for request in self.requests if not request.is_further_key]
+
     def depth(self) -> int:
         """Return the length of the longest chain of requests in which each request began after the previous one was
         answered.
         """
         count, until = 0, 0.0
         # By end, as in interval scheduling: the request that ends first leaves most room for the others of the chain.
-        for request in sorted(self.requests, key=lambda each: each.ended):
+        for request in sorted(self.sent, key=lambda each: each.ended):
             if request.began >= until:
                 count, until = count + 1, request.ended
         return count
@@ -204,8 +209,8 @@ class _Handler(BaseHTTPRequestHandler):
         if self._begins("DELETE", keys[0] if keys else ""):
             return
         began = self._request.began
-        # One request deletes many objects. Each is counted, so that tests find the key that they ask for.
-        self.bucket.requests += [Request("DELETE", key, began, began) for key in keys[1:]]
+        # One request deletes many objects. Each key has an entry, so that tests find the key that they ask for.
+        self.bucket.requests += [Request("DELETE", key, began, began, is_further_key=True) for key in keys[1:]]
         for key in keys:
             self.bucket.delete(key)
         deleted = "".join(f"<Deleted><Key>{escape(key)}</Key></Deleted>" for key in keys)
