@@ -5,7 +5,8 @@ writes and small files, the p95 of the first and last commits, and the memory of
 new table, measured right afterwards, shows how much the machine itself has slowed down. `TMPDIR` chooses the file
 system. The writers are processes without Spark. The killer ends a writer or, with `--daemons-too`, a daemon by SIGKILL,
 which is started again; a writer sends its last batch again. At the end the commits are counted: each batch must have
-exactly one, or `lost_batches` or `doubled_batches` lists it.
+exactly one, or `lost_batches` or `doubled_batches` lists it. The exit code is 1 if one does, if a row is wrong, or if a
+daemon has ended with an error.
 """
 
 from __future__ import annotations
@@ -229,7 +230,14 @@ def _p95(seconds: dict[str, list[float]], part: slice) -> float:
     return values[int(len(values) * 0.95)]
 
 
-def main() -> None:
+def is_broken(figures: Mapping[str, Any]) -> bool:
+    """Return True if a commit is lost or doubled, a row is wrong, or a daemon has ended with an error."""
+    is_right = figures["rows_right"] and not figures["lost_batches"] and not figures["doubled_batches"]
+    # A daemon that was started again a moment ago ends by the signal itself, before it handles signals.
+    return not is_right or not {*figures["daemons_ended_with"]} <= {0, -signal.SIGTERM}
+
+
+def main() -> int:
     """Run the soak, or one of its writers."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--commits", type=int, default=20_000)
@@ -247,17 +255,18 @@ def main() -> None:
     if given.write:
         path, column, commits, per_second = given.write
         write(path, column, int(commits), float(per_second))
-    else:
-        options = dict(option.split("=", 1) for option in given.option)
-        settings = (given.minutes, given.kill_every, given.heartbeat_ms, given.seed, given.per_second, options)
-        figures = soak(given.commits, *settings, given.daemons_too)
-        if given.control:
-            figures["p95_seconds"]["new_table"] = soak(given.control, *settings)["p95_seconds"]["all"]
-        print(json.dumps(figures, indent=2))
-        if given.record:
-            with given.record.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"of": "daemons", "options": options, "seed": given.seed, **figures}) + "\n")
+        return 0
+    options = dict(option.split("=", 1) for option in given.option)
+    settings = (given.minutes, given.kill_every, given.heartbeat_ms, given.seed, given.per_second, options)
+    figures = soak(given.commits, *settings, given.daemons_too)
+    if given.control:
+        figures["p95_seconds"]["new_table"] = soak(given.control, *settings)["p95_seconds"]["all"]
+    print(json.dumps(figures, indent=2))
+    if given.record:
+        with given.record.open("a", encoding="utf-8") as file:
+            file.write(json.dumps({"of": "daemons", "options": options, "seed": given.seed, **figures}) + "\n")
+    return int(is_broken(figures))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
