@@ -126,7 +126,7 @@ class Writers:
             pipe.send("go")
         died = self._died(members) if dies else 0.0
         time.sleep(max(0.0, began + seconds - time.monotonic()))
-        requests, server = len(bucket.requests), time.process_time() - cores
+        requests, server = len(bucket.sent), time.process_time() - cores
         machine = busy() - machine
         found = [pipe.recv() for _, pipe in members[: len(members) - dies]]
         returned = sum(len(each.returned) for each in found) + count  # each writer commits once before the run

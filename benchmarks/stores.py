@@ -152,7 +152,7 @@ def _hudi_measured(sides: list[Side], bucket: Bucket, locks: int, seconds: float
     for number, side in enumerate(sides):
         side.send("repeat", writer=number, rows=ROWS, seconds=seconds)
     time.sleep(seconds)
-    requests = len(bucket.requests)
+    requests = len(bucket.sent)
     found = [side.receive().answer for side in sides]
     bucket.latency_seconds = 0
     commits += sum(len(each["latencies"]) for each in found)

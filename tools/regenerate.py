@@ -12,7 +12,7 @@
     kills-page   specs/kills.md, engine-kills.md and bugs.md, from the accepted kills
     mechanisms   docs/mechanisms.md
     proofs       specs/proofs.json, by a run of the prover; a minute or more
-    speed        the tables of docs/speed.md that have a recorded run, from benchmarks/recorded
+    speed        the tables of docs/speed.md and locks.md that have a recorded run, from benchmarks/recorded
     statements   docs/statements.md, from specs/statements.toml
     schemas      specs/schemas: JSON Schemas of worlds, protocols, scenarios and traces, from their loaders
     writers      the tables and pictures of docs/how-many-writers.md, from the figures in specs/workload
@@ -135,9 +135,9 @@ def proofs() -> Files:
 
 
 def speed() -> Files:
-    from .speed_page import PAGE, page
+    from .speed_page import LOCKS, PAGE, page
 
-    return {PAGE: page()}
+    return {path: page(path) for path in (PAGE, LOCKS)}
 
 
 def statements() -> Files:

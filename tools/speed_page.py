@@ -1,5 +1,5 @@
-"""The tables of docs/speed.md that have a recorded run: a file in benchmarks/recorded, as `python -m benchmarks KIND
---out FILE` writes it.
+"""The tables of docs/speed.md and docs/locks.md that have a recorded run: a file in benchmarks/recorded, as `python -m
+benchmarks KIND --out FILE` writes it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,19 @@ from .markdown import with_tables
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 PAGE: Final = ROOT / "docs" / "speed.md"
+LOCKS: Final = ROOT / "docs" / "locks.md"
 RECORDED: Final = ROOT / "benchmarks" / "recorded"
 
 
-def page() -> str:
-    """Return the page with its tables. A kind of benchmark without a recorded run has a sentence instead."""
-    from benchmarks import scale, tlc
+def page(path: Path = PAGE) -> str:
+    """Return a page with its tables. A kind of benchmark without a recorded run has a sentence instead."""
+    from benchmarks import requests, scale, tlc
 
-    made: dict[str, Callable[[Any], str]] = {"scale": scale.page_table, "tlc": tlc.page_table}
-    tables = {kind: write(found) if (found := recorded(kind)) else missing(kind) for kind, write in made.items()}
-    return with_tables(PAGE.read_text("utf-8"), tables, "python -m tools.regenerate speed")
+    made: dict[Path, dict[str, Callable[[Any], str]]] = {
+        PAGE: {"scale": scale.page_table, "tlc": tlc.page_table}, LOCKS: {"requests": requests.page_table},
+    }  # fmt: skip
+    tables = {kind: write(found) if (found := recorded(kind)) else missing(kind) for kind, write in made[path].items()}
+    return with_tables(path.read_text("utf-8"), tables, "python -m tools.regenerate speed")
 
 
 def recorded(kind: str) -> Any:

@@ -1,4 +1,4 @@
-"""The tables of docs/speed.md are those of the recorded runs."""
+"""The tables of docs/speed.md and docs/locks.md are those of the recorded runs."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks import requests
 from tools import speed_page
 from tools.markdown import with_tables
 from tools.regenerate import speed, stale
@@ -29,6 +30,19 @@ def test_a_state_checkpoint_spares_the_first_operations_of_a_process_on_a_long_t
     seconds = {row["instants"]: row["processor_seconds"] for row in found["services"]}[10_000]
     for operation in ("first commit", "first snapshot"):
         assert seconds[f"{operation}, state checkpoint"] < seconds[operation]
+
+
+def test_the_requests_in_sequence_are_the_same_after_a_short_and_a_long_history() -> None:
+    """As docs/locks.md says of the recorded run."""
+    found = speed_page.recorded("requests")
+    assert not requests.missed(found)
+    assert found["rows"][0]["sequence"] > 1
+    found["rows"][0]["sequence"] += 1
+    assert requests.missed(found)
+    assert " to " in requests.page_table(found).splitlines()[2]
+    found["rows"][0]["sequence"] -= 1
+    for line in requests.page_table(found).splitlines()[2:]:
+        assert all(cell.strip().isdecimal() for cell in line.split("|")[2:4]), line
 
 
 def test_a_recorded_run_of_tlc_replaces_the_sentence_that_there_is_none(

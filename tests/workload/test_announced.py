@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 import pytest
 
+from benchmarks.requests import GOALS
 from nbcc.engine.config.concurrency import NON_BLOCKING
 from nbcc.engine.writes import looking_ahead
 from nbcc.simulator.workload.announced import AnnouncedCommit
@@ -33,8 +34,10 @@ from tools.writers.sweeps import WRITTEN, replaced
 
 TIMES = calibration()
 ROUND = 0.02  # seconds of a request
-IN_SEQUENCE: dict[Decision, int] = {"lock": 9, "log": 13, "shared": 13, "free": 8}
-"""The table in docs/locks.md, with `nbcc.requests` = put_if_absent."""
+IN_SEQUENCE: dict[Decision, int] = {
+    "lock": GOALS["lock, put_if_absent"][0], "log": GOALS["log, put_if_absent"][0], "shared": GOALS["shared"][0],
+    "free": GOALS["free"][0],
+}  # fmt: skip
 
 
 def run(
