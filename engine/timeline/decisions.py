@@ -81,13 +81,13 @@ class Decision(NamedTuple):
 
 
 class LogEntry(NamedTuple):
-    """One entry of the decision log: the instants that it decides, in the order of their times.
-
-    `reserved` is a time later than the times of all items: the first of the times that the entry reserves for plans
-    made from the entries up to this one. It is '' in an entry that was put under the table's lock. `planned` is the
-    number of the last entry, up to this one, that decides a plan; 0 if none does. `floor` is the greatest time at or
-    below which instants may be archived. Every later entry has at least this floor. `decision` is the table's
-    `nbcc.decision` since the entry, if the table was converted; later announced entries carry it.
+    """One entry of the decision log: the instants that it decides, in the order of their times. `reserved` is a time
+    later than the times of all items: the first of the times that the entry reserves for plans made from the entries up
+    to this one. It is '' in an entry that was put under the table's lock. `planned` is the number of the last entry, up
+    to this one, that decides a plan, or 0. `floor` is the greatest time at or below which instants may be archived.
+    Every later entry has at least this floor. `decision` is the table's `nbcc.decision` since the entry, if the table
+    was converted; later announced entries carry it. `author` is the token of an author that alone may use the time of
+    `AUTHOR`, or ''.
     """
 
     number: int
@@ -96,6 +96,7 @@ class LogEntry(NamedTuple):
     planned: int = 0
     floor: str = ""
     decision: str = ""
+    author: str = ""
 
     @property
     def time(self) -> str:
@@ -281,8 +282,8 @@ def _encode(entry: LogEntry) -> bytes:
     if first is not None and first.announced is None and not (entry.reserved or entry.floor or entry.decision):
         return json.dumps({"format": 1, **_fields(first)}).encode() + b"\n" + first.data
     items = [_fields(item) | {"bytes": len(item.data)} for item in entry.items]
-    carried = {name: getattr(entry, name) for name in ("reserved", "planned", "floor", "decision")}
-    head = {"format": 2, **carried, "items": items}
+    names = ("reserved", "planned", "floor", "decision", *(["author"] if entry.author else []))
+    head = {"format": 2, **{name: getattr(entry, name) for name in names}, "items": items}
     return json.dumps(head).encode() + b"\n" + b"".join(item.data for item in entry.items)
 
 
@@ -310,7 +311,7 @@ def _decode(number: int, content: bytes) -> LogEntry:
         items = tuple(_items(number, fields["items"], data, checked))
         reserved, floor = (checked.instant_or_none(fields[name]) for name in ("reserved", "floor"))
         planned, decision = checked.size(fields["planned"]), checked.text(fields["decision"])
-        return LogEntry(number, items, reserved, planned, floor, decision)
+        return LogEntry(number, items, reserved, planned, floor, decision, checked.text(fields.get("author", "")))
     except (ValueError, KeyError, TypeError, RecursionError) as broken:
         raise Damaged(
             asked,

@@ -108,6 +108,9 @@ def decide_announced(
     if awaited in candidates.final or (not candidates.items and not ticks):
         return Round(tail, timeline, None, candidates.garbage, candidates.refused)
     entry = candidates.entry()
+    if ticks:
+        # Another author whose clock reads the same time may create an equal entry, and use its `AUTHOR` time, too.
+        entry = entry._replace(author=context.names.write_token())
     if not create_entry(context, entry):
         rival = context.commits.decoded.tail
         # A rival was read by its number: if that was cut, it may be the void entry of another author, as late as this.

@@ -10,13 +10,15 @@ import pyarrow as pa
 import pytest
 
 from nbcc.engine.actions import alter_schema
+from nbcc.engine.clock import WallClock, to_millis
 from nbcc.engine.config.schemas import schema_versions
 from nbcc.engine.data.jobs import InProcessJobs
 from nbcc.engine.definition.load import load_properties
 from nbcc.engine.errors import Conflict
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import encode_plan
-from nbcc.engine.writes.unlocked_request import request_without_lock
+from nbcc.engine.writes import deciding
+from nbcc.engine.writes.unlocked_request import request_at_reserved_time, request_without_lock
 from tests.builders.heartbeats import Died, dies
 from tests.builders.meanwhile import before_next
 
@@ -68,6 +70,22 @@ def test_an_overwrite_waits_for_no_other_plan(table: Table, monkeypatch: pytest.
     assert planned
     assert keys(table) == ["new"]
     assert_decided_once(table)
+
+
+def test_two_bulk_inserts_that_read_the_same_time_have_different_ones(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both create the entry with the same number at the same moment, and decide nothing: one of the two fails."""
+    other, now = Table.open(None, tmp_path / "t"), to_millis(table.context.clock.read()) + 20
+    requests = list[str]()
+
+    def meanwhile() -> None:
+        requests.append(request_at_reserved_time(other.context, "deltacommit")[0])
+
+    monkeypatch.setattr(WallClock, "_now", lambda self: now)
+    before_next(monkeypatch, deciding, "rival_of", meanwhile)
+    requests.append(request_at_reserved_time(table.context, "deltacommit")[0])
+    assert len({*requests}) == len(table.context.active().pending) == 2
 
 
 def test_an_overwrite_is_refused_while_a_compaction_is_pending(table: Table) -> None:
