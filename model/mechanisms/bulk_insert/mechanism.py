@@ -146,6 +146,7 @@ def seal_timeline(own: BulkInserter, published: Published) -> Changes:
 def start_writing(own: BulkInserter, me: str, world: World, published: Published, plans: Plans, rule: str) -> Changes:
     """Decide which file groups receive base files and which receive log files, and put the inflight instant."""
     groups = sorted({group for group, _ in world.files(me, 1)})
+    # Groups of plans count as filled: a base file put there would hide the rows that the plan merges.
     filled = set() if rule == "unchecked" else filled_groups(published, plans)
     bases = tuple(group for group in groups if group not in filled)
     logs = tuple(group for group in groups if group in filled)
@@ -210,6 +211,7 @@ def is_overtaken(
     has a conflict.
     """
     found = False
+    # The logs of a bulk insert need no check: their completion time decides their slice.
     if rule == "checked":
         found = not filled_groups(published, plans).isdisjoint(own.bases)
     elif rule == "resolved":
@@ -240,6 +242,7 @@ def become_clear(own: BulkInserter) -> Changes:
 
 def published_load(me: str, own: BulkInserter) -> tuple[BulkInserter, Write]:
     files = tuple((group, 1) for group in sorted((*own.bases, *own.logs)))
+    # "done" and not "idle": a bulk inserter has one write.
     return BulkInserter("done"), Write(own.requested, own.completed, me, 1, files, marks(Loaded(own.bases)))
 
 

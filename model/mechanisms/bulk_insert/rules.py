@@ -39,10 +39,13 @@ class WithBulkInserts(Rules):
 
     def base_file(self, table: Table, group: int, barrier: int | None) -> Fold | None:
         by = next((w for w in table.writes if w.requested == barrier and group in loaded(w)), None)
+        # The rows of the write itself are the base: it was put into an empty file group, so that nothing is merged
+        # below it.
         return super().base_file(table, group, barrier) if by is None else Fold(None, by.files_in(group))
 
     def window(self, table: Table, group: int, after: float, until: float) -> Fold:
         writes = self.window_writes(table, group, after, until)
         files = tuple(file for write in writes if group in loaded(write) for file in write.files_in(group))
         fold = super().window(table, group, after, until)
+        # First: a base file is older than every log that is put into its group.
         return fold._replace(logs=(*files, *fold.logs)) if files else fold

@@ -141,6 +141,7 @@ FILES_TO_DELETE = Guard("there must be a file that no read needs", files_to_dele
 
 def take_time(clock: int, request_time: TakeTime, clean_plan: CleanPlan, cleans: Plans, latest_time: int) -> Changes:
     """Under the lock, select the files to delete and take a requested time for the clean."""
+    # Later than all that is on the timeline, also by clocks that differ.
     after = max(latest_time, *(clean.requested for clean in cleans), 0)
     time, clock = request_time(clock, after=after, action="clean")
     return {"own": Cleaner(clean=time, groups=clean_plan.groups, horizon=clean_plan.horizon), "clock": clock}
@@ -184,6 +185,7 @@ def miss_deleted_files(composition: Composition) -> None:
 
 def misses_file(own: Reader, kept_table: Table, deleted: frozenset[DataFile], world: World, rules: Rules) -> bool:
     """True if a clean has deleted a file that the read needs."""
+    # As a snapshot of what was kept: the reader has left later instants out already.
     opened = (needed(rules, kept_table, group, inf) for group in range(world.groups))
     return not deleted.isdisjoint(chain.from_iterable(opened))
 
@@ -198,6 +200,7 @@ def end_without_answer(own: Reader, cleans: tuple[Clean, ...], published: Publis
 
 def inputs_are_there(own: PlanRunner, plans: tuple[Plan, ...], deleted: frozenset[DataFile]) -> bool:
     parts = (plan.part_in(own.group) for plan in plans if plan.requested == own.plan)
+    # A plan that is no longer there, because a restore has undone it, has no input that could be missing.
     return all(part is not None and deleted.isdisjoint(taken_files(part)) for part in parts)
 
 

@@ -118,12 +118,14 @@ class SlicesSinceHorizon(Rules):
         oldest = mark(table, Oldest).barriers if table.marks else ()
         if not oldest:
             return members
+        # The slice without barrier counts as 0, the oldest.
         return {barrier: writes for barrier, writes in members.items() if (barrier or 0) >= oldest[group]}
 
 
 def horizon(table: Table, retained: int) -> int | None:
     """Return the completion time of the oldest of the last `retained` completed writes; None if there are fewer."""
     done = sorted(write.completed for write in table.writes if write.completed is not None)
+    # Writes and not instants: a compaction changes no state that a user may want to return to.
     return done[-retained] if len(done) >= retained else None
 
 
@@ -167,6 +169,7 @@ def _files(rules: Rules, table: Table, group: int, at: int, stay: frozenset[Data
     slices = [each for each in rules.file_slices(table, group) if (each.barrier or 0) < oldest]
     bases = [DataFile(group, each.base, 0) for each in slices if each.base is not None]
     logs = [DataFile(group, *log) for each in slices for log in with_inputs(table, group, each.logs)]
+    # In one order, because the plan is part of the state.
     return tuple(sorted({*bases, *logs} - stay))
 
 
@@ -191,6 +194,7 @@ def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -
             begin = needed(rules, table, group, query.after or 0)
             return begin | needed(rules, table, group, until)
         case "read_optimized":
+            # Version 0 is the base file.
             return frozenset(file for file in needed(rules, table, group, inf) if not file.version)
         case "as_of":
             return needed(rules, table, group, until)

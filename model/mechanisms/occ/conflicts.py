@@ -134,6 +134,7 @@ def conflicting(published: Published, plans: Iterable[Plan], attempt: UncheckedW
     for entry in concurrent(published, attempt.sealed, protocol):
         if isinstance(entry, Compaction):
             by_plan = protocol[Occ].priority == "first"
+            # By default only a clustering conflicts: it rewrites base files into which a write may have merged.
             taken = groups.get(entry.requested, set()) if by_plan else set(clustered(entry))
             if taken & set(attempt.groups):
                 return entry.requested
@@ -181,6 +182,7 @@ def has_optimistic_writers(protocol: ProtocolOptions) -> bool:
 def check_conflicts(composition: Composition, kind: str, me: str, touches: Touches) -> None:
     """Let an actor check for conflicts before publishing. The actor's state must have a field `validation`."""
     options = composition.protocol_of(me)[Occ]
+    # Without `priority = first` the check must not read the plans: what a guard reads is part of its footprint.
     parameters: dict[str, Any] = {"touches": touches, **({} if options.priority == "first" else {"plans": ()})}
     conflict = preset(find_conflict, **parameters)
     no_conflict = Guard("no conflicting write may have completed since it began", conflict, negated=True)
@@ -191,6 +193,7 @@ def check_conflicts(composition: Composition, kind: str, me: str, touches: Touch
                         changes=("own", "own_validation"), arguments=preset(list_conflict, **parameters))  # fmt: skip
     commits = composition.select(COMMITS, actors=[me])
     start = commits.one
+    # On the publication as well, which may be a step of its own.
     composition.select(COMMITS, PUBLISHES, actors=[me]).require(HAS_PASSED)
     if options.conflict_check == "before_lock":
         composition.select(BEGINS, actors=[me]).insert_before(CHECKED, lambda _: passes)

@@ -77,6 +77,7 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
     limit on retries allows it.
     """
     if own_validation.tries < world[Retries].retries:
+        # Everything else starts afresh, also the seal: a retry begins later than what it lost against.
         again = Validation(tries=own_validation.tries + 1)
         return {"own": Writer(RETRYING, own.number), "own_validation": again}
     return give_up(own)
@@ -84,6 +85,7 @@ def take_back(own: Writer, own_validation: Validation, world: World) -> Changes:
 
 def request_again(own: Writer, clock: int, request_time: TakeTime) -> Changes:
     """Request a new instant for an aborted write."""
+    # `request_instant` counts the write, and a retry is the same write.
     changes = request_instant(own._replace(number=own.number - 1), clock, request_time)
     requested: Any = changes["own"]
     return {**changes, "own": requested._replace(records=own.records)}
@@ -149,6 +151,7 @@ def marked(
         return None
     group, _ = left[0]
     for name, peer in every_writer.items():
+        # A rollback deletes files in the order in which they were put, and their markers with them.
         deleted = max((each.deleted for each in rollbacks if each.target == peer.requested), default=0)
         files = world.files(name, peer.number)[deleted : peer.files] if name != me else ()
         if group in {in_group for in_group, _ in files}:

@@ -35,6 +35,7 @@ def compose(composition: Composition, puts_request: str, own_clock: Clock) -> No
         return
     composition.add_component("floor", 0)
     for me in composition.actors_of(ARCHIVER):
+        # Two steps: a request may be put between the floor and the listing, which then shows it.
         composition.select(ARCHIVER_ARCHIVES_INSTANTS, actors=[me]).split(raises_floor, archives)
         composition.add(transition("archiver_finds_request", me, at=RAISED, to="idle", guards=(HOLDS_LOCK, ~TO_ARCHIVE),
                                    effect=release_lock, changes=("own", "lock")))  # fmt: skip
@@ -61,6 +62,7 @@ def archives(whole: Transition) -> Transition:
 
 def raise_floor(floor: int, archivable_instants: tuple[int, ...], active_instants: Published) -> Changes:
     """Raise the floor to the times of the instants that may be archived."""
+    # Completion times, which are later than the requested times of the same instants.
     return {"floor": max(floor, *(each.completed for each in active_instants if each.requested in archivable_instants))}
 
 

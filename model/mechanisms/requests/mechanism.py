@@ -79,6 +79,7 @@ def compose(composition: Composition) -> None:
     others = (me for actors in composition.actors.values() for me in actors if me not in writers)
     composition.map_view("completion_time", odd_completions)
     composition.map_view("request_time", odd_times, others)
+    # Before `even_times`, which wraps it: the parity must be that of the time that is taken in the end.
     composition.map_view("request_time", later_than_listed)
     composition.map_view("request_time", even_times, writers)
     own_clock = clock_of(composition.world, composition.protocol)
@@ -111,10 +112,12 @@ def reads_clock(requests: Transition) -> Transition:
     because the writer does not wait.
     """
     half = replace(without_lock(requests), action="writer_reads_own_clock", to=HAS_TIME)
+    # The writer reads the clock and does not move it: the others see no sign of the time until it is put.
     return half.extend(keep_time).make_scratch("clock")
 
 
 def keep_time(own: Writer) -> Changes:
+    # Until it is put, the time is in the state of the writer alone: views of pending writes must not show it.
     return {"own": own._replace(requested=0), "own_unlocked": Unlocked(own.requested)}
 
 
@@ -184,6 +187,7 @@ def _of_parity(
     """Take a time; if it has the other parity, take the next one."""
     time, later = take(clock, after, action, **reading)
     more = int(time % 2 != parity)
+    # The clock moves with the time, or the next actor could take the one in between.
     return time + more, later + more
 
 

@@ -121,6 +121,7 @@ PENDING_RESIZE = Guard(
 def other_bucket_counts(plans: Plans, world: World) -> Iterable[Args]:
     """Yield every number of file groups that a resize planned now may make in each partition."""
     now = buckets_of(plans, max((plan.requested for plan in plans if resize_of(plan)), default=0), world)
+    # Divisors alone: a group of the table holds whole ranges, and the model has no finer ones.
     counts = (count for count in range(1, world.buckets + 1) if world.buckets % count == 0 and count != now)
     return ((("buckets", count),) for count in counts)
 
@@ -153,6 +154,7 @@ def late_logs(own: PlanRunner, published: Published) -> int:
     """Return the newest completion time of a write that completed after what the resize has read or copied; 0 if there
     is none, or if another resizer has completed the resize.
     """
+    # Another resizer has copied everything. This one finds the resize done, and copies nothing for it.
     if any(entry.requested == own.plan for entry in published):
         return 0
     copied = copied_by(own)
@@ -259,6 +261,7 @@ def finish_file_group(own: Writer, own_mapping: Generations, me: str, plans: Pla
     buckets = min(buckets_of(plans, generation, world) for generation in written_in(own_mapping))
     files = world.files(me, own.number)
     ranges = ranges_in_bucket(files[own.files - 1][0], buckets, world)
+    # The ranges of one group are in one file, which is put in one step.
     put = next((n for n, (group, _) in enumerate(files) if group > ranges[-1]), len(files))
     return {"own": own._replace(step="written" if put == len(files) else "writing", files=put)}
 

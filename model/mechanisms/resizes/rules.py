@@ -111,6 +111,7 @@ def buckets_of(plans: tuple[Plan, ...], generation: int, world: World) -> int:
     """Return the number of file groups that each partition has in one generation."""
     resizes = (resize_of(plan) for plan in plans if plan.requested == generation)
     first = world[ResizeLimits].first_buckets or world.buckets
+    # Generation 0 has no plan, and neither has a cancelled resize.
     return next((resize.buckets for resize in resizes if resize), first)
 
 
@@ -145,6 +146,8 @@ class ReadsResized(Rules):
             return super().base_and_writes(table, group, time)
         during = dict(resizes_in(table))[shown] or 0
         plans = zip(table.plans, table.completed, strict=True)
+        # Strictly between: the resize itself begins the group, and a compaction that is planned later is one of the new
+        # group.
         kept = [(plan, done) for plan, done in plans if not shown < plan.requested < during]
         if len(kept) < len(table.plans):
             table = table._replace(plans=tuple(p for p, _ in kept), completed=tuple(done for _, done in kept))
