@@ -137,6 +137,7 @@ class Coordination:
         values = {option.name: getattr(self, option.field) for option in OPTIONS}
         defaults = {option.name: getattr(ALONE, option.field) for option in OPTIONS}
         texts = {name: str(value) for name, value in values.items() if value != defaults[name]}
+        # Hudi has no numbered locks, so that this provider has no class name.
         if self.lock and self.lock != NUMBERED:
             texts[PROVIDER] = f"org.apache.hudi.client.transaction.lock.{self.lock}"
         return texts
@@ -144,6 +145,7 @@ class Coordination:
 
 def is_shared(url: str) -> bool:
     """Return whether several machines can access the store at `url`."""
+    # A local folder may be a network disk, of which the URL shows nothing: its users set a lock themselves.
     return url.partition(":")[0] not in ("file", "memory")
 
 
@@ -153,6 +155,7 @@ def weakness(agreed: Coordination, mode: ConcurrencyMode) -> tuple[str, str] | N
     Returns None if the table has only one writer, or if its lock works across machines.
     """
     alone = f"or {MODE}={SINGLE_WRITER} if only one process writes"
+    # Before the mode: a lock that cannot work in an object store is wrong for a single writer, too.
     if agreed.lock == LOCK_FILE:
         return f"{LOCK_FILE} needs a file system, and this is an object store", f"set {PROVIDER}={STORAGE_BASED}"
     if mode == SINGLE_WRITER:

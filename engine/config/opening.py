@@ -44,6 +44,7 @@ class OpenOptions(NamedTuple):
         """Raise `BadInput` if the table has another merge function than the allowed one, or does not support the
         listing method `listing`.
         """
+        # The name in the properties is a stranger's text: nbcc imports only what the caller has named as well.
         if self.function and self.function != config.merge_function:
             merged = f"its rows are merged by {config.merge_function[:200]!r}"
             asked = f"open the table {config.name} with {FUNCTION}={self.function}"
@@ -74,6 +75,7 @@ def open_options(given: Mapping[str, str] | None) -> OpenOptions:
     """Parse the options of `Table.open`. Raises `BadInput` for an unknown option or value."""
     texts = {name: str(value) for name, value in (given or {}).items()}
     if unknown := next((name for name in texts if name not in NAMES), None):
+        # With a cutoff of 0 there is always one.
         near = get_close_matches(unknown, NAMES, 1, 0)[0]
         raise BadInput(
             f"open a table with the option {unknown!r}", "there is no such option", f"the nearest is {near!r}"

@@ -64,6 +64,7 @@ def to_properties(config: TableConfig) -> dict[str, str]:
         "hoodie.table.name": config.name,
         "hoodie.table.type": config.table_type,
         "hoodie.table.version": str(config.version + REFUSED_BY_HUDI * config.coordination.is_parallel),
+        # Without the addition: Hudi looks at the version alone to refuse a table.
         "hoodie.table.initial.version": str(config.version),
         "hoodie.timeline.layout.version": "2",
         "hoodie.timeline.path": "timeline",
@@ -108,9 +109,11 @@ def _ordering_properties(config: TableConfig) -> dict[str, str]:
 
 
 def _own_properties(config: TableConfig) -> dict[str, str]:
+    # Only what the table uses: an older reader must not refuse it for a feature that it does not need.
     demanded = READER_FEATURES | ({PARTIAL_FEATURE} if config.partial_update else set())
     demanded |= {FUNCTION_FEATURE} if config.merge_function else set()
     demanded |= {PARALLEL_PUBLICATION} if config.coordination.is_parallel else set()
+    # Once resized, always: old file groups stay visible to reads of the past.
     resized = {RESIZED} & config.writer_features
     demanded |= resized
     indexed = {INDEXED} if config.record_index else set()
@@ -126,6 +129,7 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
         written[PARTIAL] = "SET_COLUMNS"
     if config.merge_function:
         written[FUNCTION] = config.merge_function
+    # Defaults are left out, so that a later release may change them for tables that never chose.
     if config.max_log_bytes != MAX_LOG_BYTES:
         written["hoodie.logfile.max.size"] = str(config.max_log_bytes)
     if config.write_tasks != 1:
@@ -157,6 +161,7 @@ def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig
     ordering = _names(values.get("hoodie.table.ordering.fields") or values.get("hoodie.table.precombine.field"))
     if len(ordering) > 1:
         raise _unsupported(values, f"it has several ordering columns ({', '.join(ordering)})")
+    # Hudi's default for a table whose properties leave it out, and not nbcc's.
     kind = values.get("hoodie.table.type", "COPY_ON_WRITE")
     if own:
         _refuse_inconsistent(values)
@@ -254,6 +259,7 @@ def _version(values: Mapping[str, str]) -> int:
             "restore that file, or let Apache Hudi upgrade the table",
         )
     is_parallel = PARALLEL_PUBLICATION in _names(values.get("nbcc.reader.features"))
+    # By the feature and not by the size of the number: version 1009 of another engine must be refused.
     return int(text) - REFUSED_BY_HUDI * is_parallel
 
 
@@ -302,6 +308,7 @@ def _whole_number(values: Mapping[str, str], key: str, default: int | None = Non
     text = values.get(key)
     if text is None and default is not None:
         return default
+    # `int` also accepts signs, underscores and digits of other scripts.
     if text is None or not (text.isascii() and text.isdecimal() and len(text) <= 19 and 0 < int(text) < below):
         shown = None if text is None else text[:40]
         raise _contradictory(values, f"its {key} is {shown!r}, which is not a whole number from 1 to {below - 1}")
