@@ -13,7 +13,7 @@ from typing import Final
 from ..audit.amounts import several
 from ..clock import to_millis
 from ..errors import BadInput, Conflict
-from ..storage import Entry, NotFound, Storage, StorageWrapper, confined, put_unique
+from ..storage import Entry, NotFound, Storage, StorageWrapper, confined, content_or_none, put_unique
 from ..storage.conditional import ConditionalObject, conditional_object
 from ..timeline.timeline import FOLDER as TIMELINE
 
@@ -110,11 +110,11 @@ def put_back(storage: Storage, part: Quarantined) -> None:
     """
     contents = {path: storage.get(f"{FOLDER}/{part.name}/{path}") for path in part.files}
     for path, data in contents.items():
-        if _content(storage, path) not in (None, data):
+        if content_or_none(storage, path) not in (None, data):
             asked, exists = f"put back the quarantine {part.name}", f"{path} exists, with other content"
             raise Conflict(asked, exists, "compare the two, and move the one away that is wrong")
     for path in part.added:
-        if _content(storage, path) not in (None, storage.get(f"{FOLDER}/{part.name}/{ADDED}/{path}")):
+        if content_or_none(storage, path) not in (None, storage.get(f"{FOLDER}/{part.name}/{ADDED}/{path}")):
             asked, exists = f"put back the quarantine {part.name}", f"{path} has changed since the repair"
             raise Conflict(asked, exists, "compare it with the copy in the quarantine")
     for path, data in contents.items():
@@ -143,10 +143,3 @@ def _delete(storage: Storage, part: Quarantined) -> None:
 
 def _order(path: str) -> tuple[bool, str]:
     return path.startswith(".hoodie/"), path  # data files go back before the instants that list them
-
-
-def _content(storage: Storage, path: str) -> bytes | None:
-    try:
-        return storage.get(path)
-    except NotFound:
-        return None

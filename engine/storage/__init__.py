@@ -10,7 +10,7 @@ from .local_storage import LocalStorage
 from .object_storage import ObjectStorage
 from .opening import open_storage
 from .paths import confined, confined_folder
-from .protocol import Entry, Listable, NotFound, Storage, StorageWrapper
+from .protocol import Entry, Listable, NotFound, Storage, StorageWrapper, content_or_none
 from .ranged import ByteRange, RangedStorage, merged_ranges
 from .requests import under_lease
 from .verified_puts import create_or_get, put_file, put_own, put_unique
@@ -28,6 +28,7 @@ __all__ = [
     "StorageWrapper",
     "confined",
     "confined_folder",
+    "content_or_none",
     "create_or_get",
     "listed_ahead",
     "merged_ranges",

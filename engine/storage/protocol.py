@@ -122,6 +122,14 @@ class Storage(Listable, Protocol):
         ...
 
 
+def content_or_none(storage: Storage, path: str) -> bytes | None:
+    """Return the content of `path`; None if there is no object at `path`."""
+    try:
+        return storage.get(path)
+    except NotFound:
+        return None
+
+
 class StorageWrapper(Listable):
     """A storage that forwards every request to the storage `inner`. A subclass does otherwise for some requests."""
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from ..errors import Cleaned, Unsupported
-from ..storage import NotFound, Storage, together
+from ..storage import NotFound, Storage, content_or_none, together
 from .archive import Archive
 from .archive_files import Archived
 from .cleans import CleanPlan, CleanSummary, decode_clean_plan
@@ -133,7 +133,7 @@ class Commits:
             return
         # Archived instants are left out: their content is in files that the archive reads by itself.
         wanted = [i for i in instants if i.file_name not in self.decoded.commits and not self.archive.holds(i)]
-        reads = [partial(_content_or_none, self._storage, f"{FOLDER}/{instant.file_name}") for instant in wanted]
+        reads = [partial(content_or_none, self._storage, f"{FOLDER}/{instant.file_name}") for instant in wanted]
         for instant, data in zip(wanted, together(self._storage, reads), strict=True):
             # None means archived since the listing. `commit` then finds it in the archive, one at a time.
             if data is not None:
@@ -207,10 +207,7 @@ class Commits:
         For an empty file the result is b"", so a plan file emptied by a power failure is not mistaken for a missing
         one.
         """
-        try:
-            return self._storage.get(f"{FOLDER}/{pending.file_name}")
-        except NotFound:
-            return None
+        return content_or_none(self._storage, f"{FOLDER}/{pending.file_name}")
 
     def _planned(self, pending: Instant, completes_as: str) -> bytes:
         """Return the bytes of an instant's plan file, from the active timeline or the archive. In the archive, a plan
@@ -255,10 +252,3 @@ def late_states(timeline: Active, archived: ArchivedInstants) -> dict[Instant, I
     """Return the pending instants of a listed timeline that are in the archive, each with the archived instant."""
     found = ((pending, archived.find(pending.requested, pending.action)) for pending in timeline.pending)
     return {pending: instant for pending, instant in found if instant is not None and instant.completed}
-
-
-def _content_or_none(storage: Storage, path: str) -> bytes | None:
-    try:
-        return storage.get(path)
-    except NotFound:
-        return None

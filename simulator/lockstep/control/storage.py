@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, MutableMapping, Sequence
 
-from nbcc.engine.storage import Entry, Listable, NotFound, Storage, confined, confined_folder
+from nbcc.engine.storage import Entry, Listable, NotFound, Storage, confined, confined_folder, content_or_none
 
 from .caller import Caller
 from .calls import Call
@@ -92,7 +92,7 @@ class ControlledStorage(Listable):
         """
         data = self._caller.call(
             Call("get", path),
-            lambda: _content(self._backend, path),
+            lambda: content_or_none(self._backend, path),
             lambda content: "missing" if content is None else "done",
         )
         if data is None:
@@ -105,7 +105,7 @@ class ControlledStorage(Listable):
         """
 
         def delete() -> bool:
-            exists = _content(self._backend, path) is not None
+            exists = content_or_none(self._backend, path) is not None
             self._backend.delete(path)
             return exists
 
@@ -129,10 +129,3 @@ class ControlledStorage(Listable):
         first = self._caller.call(Call("list.begin", prefix), lambda: self._backend.list(prefix))
         ended = Call("list.end", prefix)
         return self._caller.call(ended, lambda: self._ended(prefix, first, self._backend.list(prefix)))
-
-
-def _content(backend: Storage, path: str) -> bytes | None:
-    try:
-        return backend.get(path)
-    except NotFound:
-        return None
