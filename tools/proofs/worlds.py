@@ -32,7 +32,10 @@ def random_world(name: str, draw: Random) -> World:
     crashes = draw.randint(0, max(each.flat().get("crashes", 0) for each in SMALL[name]))
     most = 1 if any(RESIZER.name in each.actors for each in SMALL[name]) else 2  # a file has all ranges of its group
     company = draw.choice((WRITER.name, COMPACTOR.name, READER.name, "no one else"))
-    actors = {kind: count + (kind == company and count < 2) for kind, count in {READER.name: 0, **base.actors}.items()}
+    # No relation of commits without a lock has a second compactor.
+    several = {COMPACTOR.name: max(each.actors[COMPACTOR.name] for each in SMALL[name])}
+    actors = {kind: count + (kind == company and count < several.get(kind, 2))
+              for kind, count in {READER.name: 0, **base.actors}.items()}  # fmt: skip
     flat = {**base.flat(), "actors": actors, "log_versions": draw.randint(1, most), "crashes": crashes}
     flat |= {limit: draw.randint(1, 2) for limit in ("writes_per_writer", "compactions")}
     if draw.random() < 0.5:
