@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 
 from nbcc.model import Protocol, World
@@ -15,12 +15,25 @@ from nbcc.simulator.search.verdicts.data import described
 
 
 def text(worlds: Iterable[World]) -> str:
-    """Return the content of the file of footprints, one line for each world."""
-    known = {key_of(each): asdict(footprint(each)) for each in worlds}
-    lines = (f"  {json.dumps(key)}: {json.dumps(each, ensure_ascii=False)}" for key, each in known.items())
-    head = f' "format": 1,\n "known": {json.dumps(sorted(choices()))},\n "worlds": {{\n'
+    """Return the content of the file of footprints, one line for each world. Most worlds call nearly all rules, so the
+    line of a world has those that it does not call.
+    """
+    return written({key_of(each): footprint(each) for each in worlds})
+
+
+def written(known: Mapping[str, WorldFootprint]) -> str:
+    """Return footprints by the key of their world as the content of their file."""
+    rules = sorted({name for each in known.values() for name in each.rules})
+    described_by = {key: json.dumps(_line(each, rules), ensure_ascii=False) for key, each in known.items()}
+    lines = (f"  {json.dumps(key)}: {line}" for key, line in described_by.items())
+    head = f' "format": 1,\n "known": {json.dumps(sorted(choices()))},\n "rules": {json.dumps(rules)},\n "worlds": {{\n'
     body = ",\n".join(lines)
     return f"{{\n{head}{body}\n }}\n}}\n"
+
+
+def _line(each: WorldFootprint, rules: Sequence[str]) -> dict[str, object]:
+    found = {name: value for name, value in asdict(each).items() if name != "rules"}
+    return {**found, "uncalled": [name for name in rules if name not in each.rules]}
 
 
 def footprint(world: World) -> WorldFootprint:

@@ -53,10 +53,13 @@ def path() -> Path:
 
 @cache
 def recorded() -> Mapping[str, WorldFootprint]:
-    given = json.loads(path().read_text("utf-8"))["worlds"]
-    lists = ("options", "rules", "holds")
-    return {key: WorldFootprint(each["world"], each["states"], *(tuple(each[name]) for name in lists))
-            for key, each in given.items()}  # fmt: skip
+    given = json.loads(path().read_text("utf-8"))
+    return {key: _loaded(each, given["rules"]) for key, each in given["worlds"].items()}
+
+
+def _loaded(each: Mapping[str, Any], rules: Sequence[str]) -> WorldFootprint:
+    called = tuple(name for name in rules if name not in each["uncalled"])
+    return WorldFootprint(each["world"], each["states"], tuple(each["options"]), called, tuple(each["holds"]))
 
 
 @cache
