@@ -13,9 +13,9 @@ from .markdown import table
 Row = Mapping[str, Any]
 WIDTH: Final = 118
 LOCKS: Final = (
-    "The [lock protocols](../docs/locks.md) are models of their own ([locks.toml](locks.toml)). MUTEX: a lock has at "
-    "most one holder. LEASE: a lock that no contender holds is taken within one lease and the drift of the clocks. The "
-    "accepted verdicts are in [locks.json](locks.json)."
+    "The [lock protocols](../docs/locks.md) are models of their own ([locks.toml](locks.toml); "
+    "[verdicts](locks.json)). MUTEX: a lock has at most one holder. LEASE: a free lock is taken within one lease and "
+    "the drift of the clocks."
 )
 STORES: Final = (
     "Under *table* are the promises that break, by `nbcc.decision`. All others that apply hold in the searched worlds. "

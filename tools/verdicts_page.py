@@ -250,7 +250,8 @@ def _doubts(quick: Data, full: Data) -> Iterator[str]:
         shared.setdefault(because, {}).setdefault(_which(protocols), []).append(promise)
     for because, promises_of in shared.items():
         cells = (f"{', '.join(promises)} {which}" for which, promises in promises_of.items())
-        yield from _bullet(f"{'; '.join(cells)}: {because}")
+        counted = "; ".join(cells).replace(" protocols;", ";")  # the last count names what is counted
+        yield from _bullet(f"{counted}: {because}")
     if left := {name: lacks for name, row in full["protocols"].items() if (lacks := _not_searched(row))}:
         promises = ", ".join(dict.fromkeys(chain.from_iterable(left.values())))
         yield from _bullet(f"{promises}, if not violated, only at depth full under {_names([*left])}: {NOT_SEARCHED}")

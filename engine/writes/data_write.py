@@ -34,7 +34,6 @@ from .idempotency import UNNAMED, Batch, Repeated, batch_metadata, digest_of_fil
 from .locations import Homes, with_known_keys
 from .looking_ahead import Outlook, looking_ahead
 from .mapping import complete_in_current_groups, current_generation, to_generation
-from .unknown_index import unknown_index
 from .unlocked_request import begin_write
 
 Refusal = Callable[[Active], Conflict | None]
@@ -164,9 +163,6 @@ def write_task(context: Context, config: TableConfig, requested: str, at_request
     shape = table_shape(config, context.rules)
     file_ids = file_ids_by_bucket(context, config, at_request)
     if config.merge_on_read:
-        # The task of a stream has opened the table before its instant was requested, and its commit opens it again.
-        if unknown := unknown_index(context, config, requested, at_request):
-            raise unknown
         spark_tasks = config.tasks_per_group
         task = WriteTask(shape, requested, config.max_log_bytes, file_ids=file_ids, tasks_per_group=spark_tasks)
         listed = context.active() if RESIZED in config.writer_features else at_request

@@ -15,7 +15,7 @@ from ..timeline.history import Active
 
 def unknown_index(context: Context, config: TableConfig, requested: str, now: Active) -> Conflict | None:
     """Return a `Conflict` if the table has a record index that this process does not know. The caller holds the lock
-    under which the timeline `now` was listed, or listed it early to save the work of a write that would be refused.
+    under which the timeline `now` was listed.
     """
     if now.indexed <= (config.record_index.built if config.record_index else ""):
         return None

@@ -17,7 +17,8 @@ from ..mechanisms.insert_overwrite import OVERWRITER, replaced_groups
 from ..mechanisms.occ.conflicts import ABORTED, Occ, Validation
 from ..mechanisms.record_index.rules import InsertLimits, file_groups_shown
 from ..mechanisms.resizes.mechanism import RESIZER
-from ..mechanisms.resizes.rules import generations_shown
+from ..mechanisms.resizes.rules import ResizeLimits, generations_shown
+from ..mechanisms.resizes.sort_order import places
 from ..mechanisms.restores.rules import is_undone
 from ..model import Model
 from .flink import conflict_with_own, flink_jobs
@@ -120,6 +121,10 @@ def _opened_twice(model: Model, state: State) -> str | None:
         if len(shown := generations_shown(table, time)) != 1:
             several = " and ".join(f"t{generation}" for generation in shown)
             return f"the read as of t{time} opens a file group of each of the resizes {several} for one key"
+        for group in range(model.world.groups) if model.world[ResizeLimits].sort_order else ():
+            if len(found := places(model.rules, table, group, time)) > 1:
+                several = " and ".join(map(str, sorted(found)))
+                return f"the read as of t{time} shows a key of range {group} in the new file groups {several}"
     return None
 
 

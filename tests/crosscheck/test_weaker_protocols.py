@@ -36,7 +36,7 @@ NOT_OURS = {
     "metadata-entry-by-own-time", "metadata-compacts-pending", "metadata-barrier-held-back",
     "inserts-by-newest-location", "inserts-unchecked",
     "resize-by-range", "resize-unchecked", "rfc-42-dual-write", "flink-1.2.0",
-    "parallel-commits-newest-listed",
+    "parallel-commits-newest-listed", "sort-by-value",
 }  # fmt: skip
 WEAKER = sorted({*specs.protocol_names()} - NOT_OURS - {"default"})
 HISTORIES = 25 if os.environ.get("NBCC_BUDGET") == "nightly" else 12

@@ -11,7 +11,6 @@ import pytest
 
 from nbcc import Table
 from nbcc.engine.actions import index
-from nbcc.engine.config.options import REQUESTS
 from nbcc.engine.config.record_index import INSERTS
 from nbcc.engine.definition.load import PROPERTIES, open_table
 from nbcc.engine.errors import Conflict, Unsupported
@@ -75,16 +74,6 @@ def test_a_write_that_is_pending_while_the_index_is_made_prevents_it(tmp_path: P
     during(other, ".log.", meanwhile).upsert(row("n", "q", 2, "new"))
     assert open_table(table.context.storage).record_index is None
     other.upsert(row("n", "q", 3, "newer"))
-
-
-def test_a_write_is_refused_if_the_index_is_made_between_its_listing_and_its_request(tmp_path: Path) -> None:
-    """Without the lock, the call finds no pending write, and the write finds no mark."""
-    table = make_table(tmp_path / "t", options={REQUESTS: "put_if_absent"})
-    table.upsert(row("k", "p", 1, "old"))
-    other = during(opened_by_another(table), ".deltacommit.requested", table.index)
-    with pytest.raises(Conflict, match="record index, which was made after this process opened"):
-        other.upsert(row("n", "p", 1, "new"))
-    assert places(table) == [("k", "p", "old")]
 
 
 def test_the_services_of_a_process_that_does_not_know_the_index_continue(tmp_path: Path) -> None:

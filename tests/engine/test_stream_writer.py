@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -18,7 +17,6 @@ from nbcc.engine.errors import BadInput, Conflict, Unsupported
 from nbcc.engine.schema import to_spark
 from nbcc.engine.timeline.heartbeats import FOLDER as HEARTBEATS
 from nbcc.engine.timeline.heartbeats import StoredHeartbeats
-from nbcc.engine.writes.shared_request import shared_request
 from tests.builders.tables import batch, files, make_table, state
 
 Task = Callable[[str, int, str, pa.Table], BatchOfQuery]
@@ -91,24 +89,6 @@ def test_a_run_does_not_continue_the_instant_of_another(tmp_path: Path, task: Ta
         new_writer(tmp_path).commit([dead, task("q", 0, "first", batch(("k2", 1, "x")))], 0)
     assert pending(table) == []
     assert len(state(table.snapshot())) == 1
-
-
-def test_a_task_that_has_opened_the_table_before_its_record_index_was_made_is_refused(
-    tmp_path: Path, task: Task, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its commit opens the table again, and knows the index with which the task has not compared its keys."""
-    table = make_table(tmp_path)
-    table.upsert(batch(("k", 1, "x")))
-
-    def indexed_first(*given: Any) -> str:
-        table.index(inserts="moved")
-        return shared_request(*given)
-
-    monkeypatch.setattr(stream_write, "shared_request", indexed_first)
-    with pytest.raises(Conflict, match="record index, which was made after this process opened the table"):
-        task("q", 0, "run", batch(("n", 1, "x")))
-    new_writer(tmp_path).commit([task("q", 0, "again", batch(("n", 1, "x")))], 0)
-    assert state(table.snapshot()) == {("k", 1, "x"), ("n", 1, "x")}
 
 
 def test_both_of_two_copies_write_the_same_batch_and_one_is_kept(tmp_path: Path, task: Task) -> None:

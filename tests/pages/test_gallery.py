@@ -13,6 +13,7 @@ from nbcc.model.mechanisms.metadata_entries import EntryLimits
 from nbcc.model.mechanisms.metadata_table import HasMetadataTable
 from nbcc.model.mechanisms.occ.conflicts import Occ
 from nbcc.model.mechanisms.record_index.rules import InsertLimits
+from nbcc.model.mechanisms.resizes.rules import ResizeLimits
 from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
 from nbcc.simulator.lockstep.replay import play, replay
 from nbcc.simulator.lockstep.systems.engine import EngineSystem
@@ -66,6 +67,7 @@ MODEL_ONLY = {
     "105-key-inserted-twice",
     "106-newest-location",
     "115-newest-listed-instant",
+    "116-key-by-its-sort-value",
 }
 # A lock that is lost breaks a promise under every protocol but the decision log, which keeps it.
 BROKEN_BY_DEFAULT = {"31-lost-lock", "33-commit-and-rollback"}
@@ -77,7 +79,7 @@ REMEDIES = dict.fromkeys((*BROKEN_BY_DEFAULT, "36-equal-times"), Protocol(decisi
     if entry.protocol[Occ].concurrency == "occ" or entry.name == "45-copy-on-write-loses"
 }
 CANNOT_HAPPEN = {
-    "115-newest-listed-instant",
+    "115-newest-listed-instant", "116-key-by-its-sort-value",
     "95-flink-write-error",
     "96-flink-own-conflict",
     "98-flink-rolled-back-by-another",
@@ -176,7 +178,8 @@ def test_under_the_remedy_the_same_steps_keep_the_promise_or_cannot_happen(name:
     """The remedy is the default protocol, if no other is named."""
     asked = replace(shipped(name), protocol=REMEDIES.get(name, Protocol()), observed=())
     tables = (asked.world[HasMetadataTable].metadata_table, asked.world[EntryLimits].shared_metadata_table)
-    in_model = any((*tables, asked.world[InsertLimits].new_keys)) or "flink_job" in asked.world.actors
+    limits = (*tables, asked.world[InsertLimits].new_keys, asked.world[ResizeLimits].sort_order)
+    in_model = any(limits) or "flink_job" in asked.world.actors
     systems = ("model",) if in_model else ("model", "engine")
     for outcome in replay(asked, systems).outcomes:
         assert outcome.fits == (name not in CANNOT_HAPPEN), outcome.sentence

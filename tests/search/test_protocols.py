@@ -116,6 +116,7 @@ BREAKS = {
     ("column_merge", "by_row_in_base"): {"SNAP", "INCR", "CDC", "QUIET"},
     ("log_compaction_window", "included"): {"INCR"},
     ("mapping_check", "at_open"): {"SNAP", "INCR", "CDC", "PART"},
+    ("sorted_home", "value"): {"SNAP", "INCR", "CDC", "ATOM", "QUIET", "PART", "KEY"},
     ("inserts", "newest"): {"SNAP", "INCR", "CDC"},
     ("inserts", "unchecked"): {"SNAP", "INCR", "CDC", "RO", "PART", "KEY"},
     ("settled_by", "listing"): {"SNAP", "TRAVEL", "ATOM"},
@@ -179,6 +180,7 @@ SHOWS_IN = {
     ("replacing", ""): "replaces",
     ("clustering", ""): "clustered",
     ("mapping_check", ""): "resized",
+    ("sorted_home", ""): "sorted",
     ("inserts", "newest"): "record_index_three_writers",
     ("inserts", "unchecked"): "record_index",
     ("archive_bound", ""): "archiving",
@@ -258,6 +260,7 @@ def test_what_it_extends_survives_the_same_interleaving(name: str) -> None:
     changes_steps |= {"metadata-after-data", "metadata-outside-lock", "metadata-read-first", "metadata-refused-again"}
     changes_steps |= {"savepoints-ignored", "savepoints-without-logs", "restore-by-request", "restore-leaves-pending"}
     changes_steps |= {"resize-unchecked", "rfc-42-dual-write"}
+    changes_steps |= {"sort-by-value"}  # by default a writer chooses no value of the sort column
     changes_steps |= {"rollback-block-in-front", "unclaimed-times"}
     changes_steps |= {"flink-1.2.0"}
     changes_steps |= {"archive-unread", "old-manifest", "archive-past-pending"}

@@ -26,7 +26,7 @@ from ...kernel.table import Compaction, Plan, Plans, Table, Write, completes_pla
 from ...kernel.timeline import Published
 from ...kernel.writer import WRITER, WRITER_STARTS_WRITING, WRITER_WRITES_LOG, Writer
 from ...machine.composition import Composition
-from ...machine.marks import mark, marks
+from ...machine.marks import mark, marks, with_mark
 from ...machine.mechanism import Kind, Mechanism, Together
 from ...machine.options import Limits, names_of, overrides
 from ...machine.plans import PLANNED, RUNNING, WRITTEN, PlanRunner, Runner, plans_and_runs, writes_groups
@@ -40,6 +40,7 @@ from ..crashes import Crashes
 from ..rollback.heartbeat import NOT_GIVEN_UP, renewing
 from ..rollback.rollbacker import ROLLBACKER
 from ..rollback.rules import Failures
+from . import sort_order
 from .rules import (
     Generations,
     ReadsResized,
@@ -47,6 +48,7 @@ from .rules import (
     Resizes,
     Resizing,
     buckets_of,
+    other_bucket_counts,
     ranges_in_bucket,
     resize_inputs,
     resize_of,
@@ -118,14 +120,6 @@ PENDING_RESIZE = Guard(
 )
 
 
-def other_bucket_counts(plans: Plans, world: World) -> Iterable[Args]:
-    """Yield every number of file groups that a resize planned now may make in each partition."""
-    now = buckets_of(plans, max((plan.requested for plan in plans if resize_of(plan)), default=0), world)
-    # Divisors alone: a group of the table holds whole ranges, and the model has no finer ones.
-    counts = (count for count in range(1, world.buckets + 1) if world.buckets % count == 0 and count != now)
-    return ((("buckets", count),) for count in counts)
-
-
 def plan_resize(
     me: str, clock: int, request_time: TakeTime, completed_table: Table, plans: Plans, world: World, rules: Rules,
     *, buckets: int,
@@ -133,7 +127,8 @@ def plan_resize(
     """Under the lock, take the requested time of a resize, and put its plan with its inputs."""
     requested, clock = request_time(clock, action="commit")
     parts = resize_inputs(rules, completed_table, world.groups)
-    plan = Plan(requested, me, False, parts, marks(Resizes(buckets, requested)))
+    sorts = sort_order.sorts(parts, buckets, world)
+    plan = Plan(requested, me, False, parts, marks(Resizes(buckets, requested), sorts))
     return {"own": PlanRunner(plan=requested), "clock": clock, "plans": (*plans, plan)}
 
 
@@ -177,7 +172,7 @@ def list_copies(own: PlanRunner, plans: Plans) -> Changes:
     copied = copied_by(own)
 
     def listed(plan: Plan) -> Plan:
-        return plan._replace(marks=marks(mark(plan, Resizes)._replace(copied=copied)))
+        return plan._replace(marks=with_mark(plan.marks, mark(plan, Resizes)._replace(copied=copied)))
 
     return {"plans": tuple(listed(plan) if plan.requested == own.plan else plan for plan in plans)}
 
@@ -214,6 +209,7 @@ def follow_mapping(composition: Composition) -> None:
     composition.add_field(WRITER, "mapping", Generations())
     composition.select(WRITER_WRITES_LOG, actors=writers).extend(finish_file_group, "own")
     opens = composition.select(WRITER_STARTS_WRITING, actors=writers)
+    sort_order.choose_values(composition, opens)
     if design.resizing == "by_range":
         opens.add_argument(mappings).extend(choose_mapping, "own_mapping")
         return
@@ -237,9 +233,11 @@ def current_and_planned(resizes_planned: tuple[tuple[int, bool], ...]) -> tuple[
     return (*current_generation(resizes_planned), *(requested for requested, done in resizes_planned if not done))
 
 
-def mappings(resizes_planned: tuple[tuple[int, bool], ...]) -> Iterable[Args]:
+def mappings(resizes_planned: tuple[tuple[int, bool], ...], world: World) -> Iterable[Args]:
     """Yield each mapping that a writer may use, the planned one included: readers find its logs by range."""
-    return ((("mapping", generation),) for generation in current_and_planned(resizes_planned))
+    # That of a resize that sorts is not known before its base files, which say what keys they hold.
+    known = current_generation if world[ResizeLimits].sort_order else current_and_planned
+    return ((("mapping", generation),) for generation in known(resizes_planned))
 
 
 def choose_mapping(*, mapping: int) -> Changes:
@@ -304,6 +302,7 @@ def check(world: World) -> None:
     others += ["log_versions"] * (world.log_versions > 1) + [f"[actor.{actor}]" for actor in world.settings]
     if others and world.actors.get(RESIZER.name, 0):
         raise ValueError(f"world: a resizer is not modelled with {others[0]}")
+    sort_order.check(world, RESIZER.name)
 
 
 def fit(world: World, protocol: Protocol) -> None:
@@ -312,10 +311,11 @@ def fit(world: World, protocol: Protocol) -> None:
         return  # before the options are read: the footprint of a world without a resizer would be every option
     if others := [name for name in protocol.differences() if name not in names_of(Resizing)]:
         raise ValueError(f"world: a resizer is not modelled with the option {others[0]}")
+    sort_order.fit(world, protocol)
 
 
 MECHANISM = Mechanism(
-    rules=lambda protocol: (ReadsResized,),
+    rules=lambda protocol: (ReadsResized, sort_order.ReadsSorted),
     compose=compose,
     after=("*",),
     kinds=(RESIZER,),

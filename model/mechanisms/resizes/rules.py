@@ -14,12 +14,14 @@ into the groups of both mappings.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import inf
 from typing import Literal, NamedTuple
 
-from ...kernel.table import GroupPlan, Log, Plan, Table, Write
+from ...kernel.table import GroupPlan, Log, Plan, Plans, Table, Write
 from ...machine.marks import in_shapes, mark
 from ...machine.options import Limits, Options, limit, option
+from ...machine.transition import Args
 from ...rules import Rules
 from ...world import World
 
@@ -38,6 +40,12 @@ class Resizing(Options):
         "when a writer learns which file groups hold its keys. under_lock: once more under the lock that covers its "
         "publication; at_open: only when it begins to write",
     )
+    sorted_home: Literal["holder", "value"] = option(
+        "holder",
+        "which new file group gets a record after a resize that sorts. holder: the one whose base file of the resize "
+        "has its key, or the heir named in the plan if none has it. value: the one whose part of the order has its "
+        "value of the sort column",
+    )
 
 
 class ResizeLimits(Limits):
@@ -47,6 +55,9 @@ class ResizeLimits(Limits):
     cancelled_resizes: int = limit(0, "how many pending resizes may be cancelled")
     first_buckets: int = limit(
         0, "the file groups of a partition before its first resize; 0: one for each bucket", section="table"
+    )
+    sort_order: int = limit(
+        0, "1: a resize gives keys to file groups by the order of their rows, 0: by their hash", section="table"
     )
 
 
@@ -113,6 +124,15 @@ def buckets_of(plans: tuple[Plan, ...], generation: int, world: World) -> int:
     first = world[ResizeLimits].first_buckets or world.buckets
     # Generation 0 has no plan, and neither has a cancelled resize.
     return next((resize.buckets for resize in resizes if resize), first)
+
+
+def other_bucket_counts(plans: Plans, world: World) -> Iterable[Args]:
+    """Yield every number of file groups that a resize planned now may make in each partition."""
+    now = buckets_of(plans, max((plan.requested for plan in plans if resize_of(plan)), default=0), world)
+    sorts = world[ResizeLimits].sort_order  # into as many file groups as possible, also if there are as many now
+    counts = [world.buckets] if sorts else (count for count in range(1, world.buckets + 1) if count != now)
+    # Divisors alone: a group of the table holds whole ranges, and the model has no finer ones.
+    return ((("buckets", count),) for count in counts if world.buckets % count == 0)
 
 
 def ranges_in_bucket(group: int, buckets: int, world: World) -> tuple[int, ...]:

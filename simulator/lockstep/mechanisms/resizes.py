@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from nbcc.model.mechanisms.resizes.mechanism import RESIZER
-from nbcc.model.mechanisms.resizes.rules import Resizing
+from nbcc.model.mechanisms.resizes.rules import ResizeLimits, Resizing
 
 from ..mechanism import INSTANT, Feature, Lockstep, MappingRow, Runs, ServiceLabel
 
 CUT_OVER = "a writer that finds another mapping under the lock moves its logs"
+SORTS = "it sorts within file groups, and finds the file group of a key by its hash"
 
 STARTS = MappingRow("resizer_starts_resize", "run_resize", ends_after="put clustering.inflight", starts=True,
                     arguments=((INSTANT, "plan"),))  # fmt: skip
@@ -31,8 +32,9 @@ LOCKSTEP = Lockstep(
                      "resize-late-files-unseen", "resize-moves-no-record", "resize-copies-every-key",
                      "resize-base-of-now", "resize-compaction-planned-meanwhile", "resize-takes-newest-slices",
                      "resize-merged-files-deleted", "resize-planned-groups-deleted",
-                     "resize-replaced-files-deleted-early", "resize-old-slices-kept"),
-            verdicts=("resize-unchecked", "resize-by-range", "rfc-42-dual-write"),
+                     "resize-replaced-files-deleted-early", "resize-old-slices-kept", "sort-late-insert-by-order",
+                     "sort-late-log-by-hash", "sort-heir-at-read", "sort-holder-unread"),
+            verdicts=("resize-unchecked", "resize-by-range", "rfc-42-dual-write", "sort-by-value"),
             promises=("SNAP", "PART", "KEY", "INCR"), trace="76-resize-hides-a-write",
             boundary="**Resizes**"),
     ),
@@ -58,6 +60,8 @@ LOCKSTEP = Lockstep(
         Resizing(resizing="by_range"): CUT_OVER,
         Resizing(resizing="dual_write"): CUT_OVER,
         Resizing(mapping_check="at_open"): CUT_OVER,
+        Resizing(sorted_home="value"): SORTS,
+        ResizeLimits(sort_order=1): SORTS,
     },
     examples=(("default", "resized"), ("default", "resized_crash"), ("default", "resized_cancelled")),
 )  # fmt: skip
