@@ -52,6 +52,7 @@ FUTURE = 1000
 PUT_DATA = ("deltacommit", "commit", "replacecommit", "compaction", "logcompaction")
 """The actions of instants that put data files."""
 
+QUERIER_SETTLES = "querier_settles"
 UNSETTLED, SETTLED, READING, ANSWERED = "asked for an unsettled time", "asked", "has listed what it reads", "answered"
 
 
@@ -100,7 +101,7 @@ def compose(composition: Composition) -> None:
             transition("querier_asks_as_of", me, effect=ask_as_of, arguments=any_time, guards=asks),
             transition("querier_asks_window", me, effect=ask_window, arguments=any_window, guards=asks),
             transition("querier_asks_changes", me, effect=ask_changes, arguments=any_window, guards=asks),
-            transition("querier_settles", me, at=UNSETTLED, guards=(LOCK_IS_FREE,), effect=settle,
+            transition(QUERIER_SETTLES, me, at=UNSETTLED, guards=(LOCK_IS_FREE,), effect=settle,
                        changes=("own", "clock"), tags=(READS_CLOCK,)),
             transition("querier_lists_again", me, at=SETTLED, to=READING, effect=list_again),
             transition("querier_reads", me, at=READING, to=ANSWERED, effect=read),
@@ -124,18 +125,25 @@ QUERY_LEFT = Guard("{me} must have a query left", query_is_left, limit=True)
 HAS_COMPLETED = Guard("something must have completed", has_completed)
 
 
-def any_time(clock: int) -> Iterator[Args]:
-    """Yield the possible times of an as-of query: all times up to the clock's next value, and a time far in the future.
+def newest_time(clock: int, entries: tuple[Any, ...]) -> int:
+    """Return the newest time of the clock and of the entries of a log of announced commits, which assign other times.
     """
-    for time in (*range(1, clock + 2), clock + FUTURE):
+    return max(clock, entries[-1].reserved) if entries else clock
+
+
+def any_time(clock: int, entries: tuple[Any, ...] = ()) -> Iterator[Args]:
+    """Yield the possible times of an as-of query: all times up to the next one, and a time far in the future."""
+    newest = newest_time(clock, entries)
+    for time in (*range(1, newest + 2), newest + FUTURE):
         yield (("at", (time,)),)
 
 
-def any_window(clock: int, published: Published) -> Iterator[Args]:
+def any_window(clock: int, published: Published, entries: tuple[Any, ...] = ()) -> Iterator[Args]:
     """Yield every window between two of these times: 0, the completion times, the current time, and a time far in the
     future.
     """
-    ends = sorted({0, *(entry.completed for entry in published), clock, clock + FUTURE})
+    newest = newest_time(clock, entries)
+    ends = sorted({0, *(entry.completed for entry in published), newest, newest + FUTURE})
     for window in combinations(ends, 2):
         yield (("window", window),)
 
@@ -248,7 +256,7 @@ MECHANISM = Mechanism(
                "{actor} asks for the changes in {window}"),
         Action("querier_asks_read_optimized", "lists the timeline, to read the newest base files",
                "{actor} asks for the read-optimised table"),
-        Action("querier_settles", "takes a time under the lock, so that no instant can complete before it any more",
+        Action(QUERIER_SETTLES, "takes a time under the lock, so that no instant can complete before it any more",
                "{actor} takes a time, which settles the earlier ones", continues_call=True),
         Action("querier_lists_again", "lists again: everything that completed by the time of the query is there",
                "{actor} lists again", continues_call=True),

@@ -147,6 +147,7 @@ def small_models() -> Iterator[tuple[World, Protocol]]:
     yield specs.world("free_restores"), free
     yield specs.world("free_cleaning"), free
     yield specs.world("free_savepoints"), free
+    yield specs.world("free_queriers"), free
     yield World(actors=crew(WRITER, ROLLBACKER), crashes=1, rollbacks=1), Protocol(decision="shared")
     parallel = free.replace(publication="parallel")
     yield World(actors=crew(WRITER, WRITER, COMPACTOR)), parallel

@@ -35,6 +35,8 @@ SERVICES = World(actors={"writer": 2, "compactor": 1, "rollbacker": 1}, buckets=
                  compactions=2, crashes=1, stalls=1, rollbacks=2)  # fmt: skip
 CLEANED = World(actors={"writer": 2, "compactor": 1, "cleaner": 1, "reader": 1}, buckets=1, writes_per_writer=3,
                 compactions=2, cleans=2, commits_retained=1, crashes=1)  # fmt: skip
+QUERIED = World(actors={"writer": 2, "compactor": 1, "cleaner": 1, "querier": 1}, buckets=1, writes_per_writer=2,
+                compactions=2, cleans=1, commits_retained=1, queries=3)  # fmt: skip
 LOSING = "nbcc.simulator.lockstep.systems.s3:losing_answers"
 
 
@@ -51,9 +53,9 @@ def agrees(world: World, protocol: Protocol, histories: int, system: str = "engi
 @pytest.mark.parametrize(
     ("world", "histories"),
     [(THREE, 10), (TWICE, 5), (READ, 5), (PLANNED, 10), (ROLLED_BACK, 10), (SERVICES, 15), (RESTORED, 10),
-     (CLEANED, 15)],
+     (CLEANED, 15), (QUERIED, 10)],
     ids=["with a crash", "two writes", "with a reader", "with a compactor", "with a rollbacker", "with both services",
-         "with a restorer", "with a cleaner"],
+         "with a restorer", "with a cleaner", "with a querier"],
 )
 def test_engine_and_model_agree_on_commits_without_a_lock(world: World, histories: int) -> None:
     agrees(world, FREE, histories)

@@ -34,6 +34,7 @@ from ..decision_log import TOGETHER, DecisionLog, decides_together
 from ..fencing import Fencing
 from ..lock_wait import LockWait
 from ..occ.conflicts import Occ, has_optimistic_writers
+from ..queries import QUERIER, AskedQueries
 from ..restores.mechanism import RESTORER
 from ..restores.rules import RestoreLimits
 from ..rivals import PlanCheck
@@ -67,6 +68,7 @@ from .locked import HOLDS, commit_alone, commits_alone, plan_alone, refuse_write
 from .optimistic import optimistic_writers
 from .restoring import publication_of_savepoints, savepoints_and_restores
 from .services import even_time, finds_decided, finds_refused, plan_cleans, plan_compactions, plan_rollbacks
+from .settling import settle_by_entries, settling_actions
 
 BY_HOLDER = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
 """The kinds of actors whose commits the holder of the lock can decide for them."""
@@ -74,8 +76,9 @@ KINDS = (*BY_HOLDER, CLEANER.name, RESTORER.name, SAVEPOINTER.name)
 """The kinds of actors whose commits can be announced."""
 WITH_OPTIMISTS = (WRITER.name, COMPACTOR.name, READER.name)
 NOT_WITH_SAVEPOINTS = (COMPACTOR.name, ROLLBACKER.name, CUTTER.name)
+WITH_QUERIERS = (*WITH_OPTIMISTS, CLEANER.name, QUERIER.name)
 NOT_WITH_CLEANS = (ROLLBACKER.name, RESTORER.name, CUTTER.name)
-LIMITS: tuple[type[Limits], ...] = (Cleans, Crashes, Cuts, Failures, RestoreLimits, SavepointLimits)
+LIMITS: tuple[type[Limits], ...] = (AskedQueries, Cleans, Crashes, Cuts, Failures, RestoreLimits, SavepointLimits)
 """The limits of worlds in which commits can be announced, in addition to those of the kernel."""
 OPTIONS: tuple[type[Options], ...] = (Clocks, Completion, Fencing, LockWait, PlanCheck, Rollbacks)
 """The options that must have their defaults if commits are announced, because they change how an actor uses the lock.
@@ -104,6 +107,7 @@ def compose(composition: Composition) -> None:
         decides(composition, publication_of_savepoints(me))
     savepoints_and_restores(composition)
     optimistic_writers(composition)
+    settle_by_entries(composition)
     if composition.protocol[DecisionLog].decision == "shared":
         plan_alone(composition)
     else:
@@ -114,7 +118,7 @@ def compose(composition: Composition) -> None:
         for me in composition.actors_of(ROLLBACKER):
             plan_rollbacks(composition, me)
     # Last, when every transition by which an author may create an entry is there.
-    authors = (*composition.facts(Publication), *composition.actors_of(CUTTER))
+    authors = (*composition.facts(Publication), *composition.actors_of(CUTTER), *composition.actors_of(QUERIER))
     cut_log(composition)
     composition.find(CRASHES, actors=authors).extend(forget, "own")
 
@@ -184,7 +188,7 @@ def fit(world: World, protocol: Protocol) -> None:
     if decision not in TOGETHER:
         return  # a cutter has no log of announced commits to cut
     there = [kind for kind, count in sorted(world.actors.items()) if count]
-    known = (*KINDS, CUTTER.name, READER.name) if decision == "free" else (*BY_HOLDER, READER.name)
+    known = (*KINDS, CUTTER.name, READER.name, QUERIER.name) if decision == "free" else (*BY_HOLDER, READER.name)
     others = [kind for kind in there if kind not in known]
     if has_optimistic_writers(protocol):
         others += [f"an optimistic writer and a {kind}" for kind in there if kind not in WITH_OPTIMISTS]
@@ -193,6 +197,8 @@ def fit(world: World, protocol: Protocol) -> None:
         others += [f"a savepointer and a {kind}" for kind in there if kind in without]
         others += ["several savepoints"] * (world[SavepointLimits].savepoints > 1)
         others += ["savepoints that are dropped"] * (world[SavepointLimits].savepoints_dropped > 0)
+    if QUERIER.name in there:
+        others += [f"a querier and a {kind}" for kind in there if kind not in WITH_QUERIERS]
     if CLEANER.name in there:
         others += [f"a cleaner and a {kind}" for kind in there if kind in NOT_WITH_CLEANS]
         others += ["several cleaners"] * (world.actors[CLEANER.name] > 1)
@@ -248,6 +254,7 @@ def _actions() -> Iterator[Action]:
     yield Action("compactor_finds_nothing_to_plan", "finds that another compactor has planned all that there was",
                  "{actor} finds nothing to plan", continues_call=True)  # fmt: skip
     yield from cut_actions()
+    yield from settling_actions()
 
 
 MECHANISM = Mechanism(

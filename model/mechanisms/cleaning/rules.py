@@ -191,6 +191,9 @@ def opened(rules: Rules, table: Table, group: int, query: Query, until: float) -
             files = ((file, group in loaded(write)) for write in writes for file in write.files_in(group))
             return frozenset(DataFile(group, requested, 0 if base else version) for (requested, version), base in files)
         case "changes":
+            # A file group without a write in the window has no change, so that neither of its two states is read.
+            if not any(write.files_in(group) for write in rules.in_window(table, query.after or 0, until)):
+                return frozenset()
             begin = needed(rules, table, group, query.after or 0)
             return begin | needed(rules, table, group, until)
         case "read_optimized":

@@ -12,6 +12,7 @@ from nbcc.model.mechanisms.announcements.restoring import SAVEPOINTER_ANNOUNCES
 from nbcc.model.mechanisms.cleaning.mechanism import CLEANER, CLEANER_SCHEDULES_CLEAN
 from nbcc.model.mechanisms.decision_log import TOGETHER, DecisionLog
 from nbcc.model.mechanisms.occ.mechanism import WRITER_ABORTS
+from nbcc.model.mechanisms.queries import QUERIER, QUERIER_SETTLES
 from nbcc.model.mechanisms.restores.mechanism import RESTORER, RESTORER_PLANS_RESTORE
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 from nbcc.model.mechanisms.savepoints import SAVEPOINTER, SAVEPOINTER_PINS_INSTANT
@@ -86,6 +87,7 @@ def without_lock(protocol: ProtocolOptions) -> Iterator[MappingRow]:
         yield MappingRow(CLEANER_SCHEDULES_CLEAN, "schedule_clean", ends_after="put announced")
         yield MappingRow(f"{ROLLBACKER.name}_plans_rollback", "schedule_rollback", ends_after="put announced",
                          starts=True)  # fmt: skip
+        yield MappingRow(QUERIER_SETTLES, "as_of", before=("list.begin timeline",), raises="BadInput")
         yield MappingRow(RESTORER_PLANS_RESTORE, "schedule_restore", ends_after="put announced", starts=True)
         yield MappingRow(SAVEPOINTER_PINS_INSTANT, "savepoint", ends_after="put announced", starts=True)
         yield MappingRow(f"{ROLLBACKER.name}_removes_instant", "run_rollback", before=("list.begin timeline",))
@@ -105,6 +107,11 @@ def savepointing() -> Iterator[MappingRow]:
     yield MappingRow(SAVEPOINTER_ANNOUNCES, "savepoint", ends_after="put announced")
     yield MappingRow("savepointer_finds_refused", "savepoint")
     yield from decided(SAVEPOINTER.name, "savepoint")
+
+
+def settling() -> Iterator[MappingRow]:
+    """Yield the rows of a querier that creates an entry to settle its time."""
+    yield from (row for row in decided(QUERIER.name, "as_of") if not row.action.endswith("_finds_decided"))
 
 
 LOCKSTEP = Lockstep(
@@ -130,10 +137,11 @@ LOCKSTEP = Lockstep(
                      "restored-instant-put-again", "restore-at-its-announcement", "entry-commits-what-was-restored",
                      "entry-commits-what-it-restores", "restore-considered-after-writes",
                      "restore-at-the-last-time", "service-before-the-last-entry-is-published",
+                     "equal-entry-taken-for-ones-own",
                      "clean-time-not-reserved", "savepoint-decided-behind-a-clean", "clean-planned-by-own-clock"),
             verdicts=("free-commits", "shared-commits"), promises=("BOUNDED", "SNAP", "MONO", "REC"),
             trace="101-committed-by-another",
             boundary="**Announced commits**"),
     ),
-    rows=(*cutting(), *savepointing()), refines=refined, hudi_cannot=NOT_IN_HUDI,
+    rows=(*cutting(), *savepointing(), *settling()), refines=refined, hudi_cannot=NOT_IN_HUDI,
 )  # fmt: skip

@@ -50,6 +50,9 @@ from .played import unplayed
 DECIDES: Final = ("learns_tail", "publishes_item", "starts_listing_announced", "creates_entry")
 """The steps by which an actor that has announced goes on until its announcement is decided."""
 
+ASKS: Final = ("asks_as_of", "asks_window", "asks_changes")
+"""The steps by which a querier chooses times. Histories play those that have a time of the engine."""
+
 
 def last_of(entries: Sequence[DecidedEntry]) -> DecidedEntry:
     return entries[-1] if entries else NO_ENTRY
@@ -170,6 +173,9 @@ class AnnouncingSystem(EngineSystem):
             is_too_early = did == "finds_refused" and self._is_still_to_undo(model, state, step.actor)
             return (own.step == ANNOUNCED or is_too_early or (plans_again and self._leaves_work(model, state))
                     or self._would_decide_for_others(model, state, step.actor))  # fmt: skip
+        if did in ASKS:
+            [(_, times)] = step.args  # of a tuple of times
+            return isinstance(times, tuple) and any(self._cannot_ask(did, time) for time in times)
         if did in ("schedules_plan", "schedules_clean", "plans_rollback", "pins_instant", "plans_restore"):
             return self._decides_first(model, state, step)
         if did == "requests_instant":
@@ -177,6 +183,12 @@ class AnnouncingSystem(EngineSystem):
         if did == "announces":
             return self._finds_files_deleted(model, state, step.actor)
         return did in DECIDES and self._decides_otherwise(model, state, step, did)
+
+    def _cannot_ask(self, did: str, time: int) -> bool:
+        """Return whether the engine has no such time, or refuses it, because it is a requested time, before it settles
+        it. Requested times of the model are even.
+        """
+        return time not in self.times.to_engine or (did == "asks_as_of" and time % 2 == 0)
 
     def _decides_otherwise(self, model: Any, state: Any, step: Step, did: str) -> bool:
         actor = step.actor

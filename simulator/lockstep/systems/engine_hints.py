@@ -9,6 +9,7 @@ from nbcc.model.kernel.writer import WRITER
 from nbcc.model.mechanisms import kind_of as kind_of_actor
 from nbcc.model.mechanisms.announcements.mechanism import KINDS
 from nbcc.model.mechanisms.decision_log import TOGETHER
+from nbcc.model.mechanisms.queries import QUERIER
 
 from ..control.calls import kind_of
 from ..control.footprints import Access
@@ -64,7 +65,7 @@ def is_before_create(access: Access) -> bool:
     decides.
     """
     if access.verb.startswith("list"):
-        return kind_of(access.path.rstrip("/")) == "timeline" and kind_of_actor(access.actor) in KINDS
+        return kind_of(access.path.rstrip("/")) == "timeline" and kind_of_actor(access.actor) in (*KINDS, QUERIER.name)
     deletes = access.verb.startswith("delete") and kind_of(access.path) == "announced"
     return access.verb == "clock.take" or deletes or (access.outcome == "exists" and "timeline" in access.path)
 

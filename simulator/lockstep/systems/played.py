@@ -11,12 +11,14 @@ from nbcc.model.kernel.reader import READER
 from nbcc.model.kernel.writer import WRITER
 from nbcc.model.mechanisms.cleaning.mechanism import CLEANER
 from nbcc.model.mechanisms.decision_log import TOGETHER, DecisionLog
+from nbcc.model.mechanisms.queries import QUERIER
 from nbcc.model.mechanisms.restores.mechanism import RESTORER
 from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 from nbcc.model.mechanisms.savepoints import SAVEPOINTER
 
 PLAYED: Final[Mapping[str, tuple[str, ...]]] = {
-    "free": (WRITER.name, COMPACTOR.name, CLEANER.name, ROLLBACKER.name, SAVEPOINTER.name, RESTORER.name, READER.name),
+    "free": (WRITER.name, COMPACTOR.name, CLEANER.name, ROLLBACKER.name, SAVEPOINTER.name, RESTORER.name, READER.name,
+             QUERIER.name),
     "shared": (WRITER.name, COMPACTOR.name, ROLLBACKER.name, READER.name),
 }
 """The value of `decision` -> the kinds of actors whose steps are played."""
