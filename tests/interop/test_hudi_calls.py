@@ -4,20 +4,24 @@ leaves a table that readers and Hudi's recovery find right, and random histories
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from nbcc.model import mechanisms
+from nbcc.model import Step, mechanisms
+from nbcc.simulator.lockstep.schedule import Choose
+from tools.hudi_calls.cast import MODES, NO_LOCK, OCC, ONE_CLOCK, ZOOKEEPER_BY_PATH, Cast, writer
 from tools.hudi_calls.crashes import FAULTS, point
-from tools.hudi_calls.labels import action, seen_by_others
+from tools.hudi_calls.groups import recorded_groups
+from tools.hudi_calls.labels import action, named, seen_by_others
+from tools.hudi_calls.play import Played, play
 from tools.hudi_calls.soak import RUNS, STATE, again, history, load, save, soak
 from tools.hudi_calls.summary import load as figures
 from tools.hudi_calls.summary import outcome
 from tools.hudi_calls.tables import OPERATIONS, Tables, kinds
 from tools.hudi_calls.tours import runs, toured
-from tools.hudi_calls.verdict import explained
+from tools.hudi_calls.verdict import RIGHT, explained, verdict
 
 FIGURES = figures()["operations"]
 STRIDE = 20
@@ -42,6 +46,11 @@ def test_the_calls_of_an_operation_are_those_of_the_page(name: str, tables: Tabl
     assert kinds(calls) == FIGURES[name]["calls"]
     assert in_parallel(seen_by_others(calls)) == in_parallel(FIGURES[name]["seen"])
     assert {action(name, change) for change in seen_by_others(calls)} <= mechanisms.actions().keys()
+
+
+def test_the_reads_of_an_action_are_those_of_the_page(tables: Tables) -> None:
+    found = recorded_groups(tables)
+    assert found == {name: figures["groups"] for name, figures in FIGURES.items()}
 
 
 @pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "tear"])
@@ -78,6 +87,51 @@ def test_the_shortest_run_of_a_finding_shows_it(run: Path, tables: Tables) -> No
 def test_a_run_of_a_tour_is_right_or_shows_a_finding(number: int, tables: Tables) -> None:
     played, found = toured(tables, number)
     assert explained(played, found), found
+
+
+class Overtaking:
+    """w2 puts its inflight instant. Then w1 goes on until it publishes its completed instant, where it waits until w2
+    has ended, or waits for the lock.
+    """
+
+    def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
+        """Do nothing: both write from the start."""
+        self._taken: list[str] = []
+
+    def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
+        calls = {step.actor: named(str(dict(step.args)["call"])) for step in enabled}
+        publishes = calls.get("w1") == "rename deltacommit completed"
+        first = "w2" if publishes or "rename deltacommit inflight" not in self._taken else "w1"
+        step = next((step for step in enabled if step.actor == first), enabled[0])
+        self._taken.append(calls[step.actor])
+        return step
+
+
+def overtaken(tables: Tables, mode: str, options: Mapping[str, str]) -> tuple[Played, str]:
+    """Play two upserts of one row, the second one while the first one publishes, and judge them."""
+    cast = Cast("upsert", mode, {"w1": writer("w1", 2), "w2": writer("w2", 3)})
+    with tables.copy("upsert", {**options, **ONE_CLOCK}) as path:
+        played = play(tables, path, cast, Overtaking())
+        return played, verdict(tables, path, played)
+
+
+OPTIMISTIC = {mode: options for mode, options in MODES.items() if mode.startswith("optimistic")}
+
+
+@pytest.mark.parametrize(
+    ("mode", "options"), [*OPTIMISTIC.items(), ("optimistic, ZooKeeper by path", {**OCC, **ZOOKEEPER_BY_PATH})]
+)
+def test_a_lock_makes_the_second_of_two_optimistic_writers_give_way(
+    mode: str, options: Mapping[str, str], tables: Tables
+) -> None:
+    played, found = overtaken(tables, mode, options)
+    assert (found, [*played.completed]) == (RIGHT, ["w1"])
+
+
+def test_the_judges_see_what_a_lock_prevents(tables: Tables) -> None:
+    """Hudi's provider that locks nothing: both writers find no conflict, and both complete."""
+    _, found = overtaken(tables, "optimistic", {**OCC, **NO_LOCK})
+    assert found == "w2 completed during w1, and w1 completed"
 
 
 @pytest.mark.nightly

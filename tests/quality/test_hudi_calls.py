@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -13,8 +14,9 @@ from nbcc.simulator.lockstep.findings import names
 from nbcc.simulator.lockstep.schedule import no_choice
 from tools.hudi_calls import soak
 from tools.hudi_calls.cast import CALL, FAILS, STALLS, Cast, draw_cast, writer
+from tools.hudi_calls.groups import Shared, groups, is_atomic
 from tools.hudi_calls.labels import changes_of_actions
-from tools.hudi_calls.play import Ordered, Played
+from tools.hudi_calls.play import Ordered, Played, is_taken
 from tools.hudi_calls.summary import load
 from tools.hudi_calls.tours import Toured
 from tools.hudi_calls.verdict import EXPLAINED, RIGHT, UNDONE, WRONG_ROWS, explained, missed_conflicts
@@ -27,6 +29,51 @@ def test_each_action_of_several_calls_is_in_the_boundary(operation: str) -> None
     counts = changes_of_actions(operation, load()["operations"][operation]["seen"])
     assert counts.keys() <= actions().keys()
     assert [action for action, count in counts.items() if count > 1 and f"`{action}`" not in BOUNDARY] == []
+
+
+@pytest.mark.parametrize("operation", load()["operations"])
+def test_each_action_that_reads_without_the_lock_is_in_the_boundary(operation: str) -> None:
+    found = load()["operations"][operation]
+    assert {name: group["changes"] for name, group in found["groups"].items()} == changes_of_actions(
+        operation, found["seen"]
+    )
+    loose = [name for name, group in found["groups"].items() if not is_atomic(group)]
+    assert [name for name in loose if f"`{name}`" not in BOUNDARY] == []
+
+
+RUN = (
+    "list /.hoodie/timeline",
+    "get /.hoodie/timeline/1.rollback.requested",
+    "put /.hoodie/.heartbeat/2",
+    "rename /.hoodie/timeline/2.deltacommit.requested",
+    "put /.hoodie/lock",
+    "list /.hoodie/timeline",
+    "delete /.hoodie/lock",
+    "stat /.hoodie/timeline/2.deltacommit.inflight",
+    "get /.hoodie/hoodie.properties",
+    "rename /.hoodie/timeline/2.deltacommit.inflight",
+)
+
+
+def test_an_action_has_the_reads_before_its_change_that_see_others() -> None:
+    """Only requested and inflight instants of writes are changed: a get of a rollback sees nothing of others."""
+    found = groups("upsert", RUN, Shared.of([RUN]))
+    assert found == {
+        "writer_requests_instant": {"changes": 1, "before": {"list": 1}, "locked": {}},
+        "writer_starts_writing": {"changes": 1, "before": {"stat": 1}, "locked": {"list": 1}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("group", "atomic"),
+    [
+        ({"changes": 1, "before": {}, "locked": {"list": 2}}, True),
+        ({"changes": 1, "before": {"get": 1}, "locked": {}}, False),
+        ({"changes": 2, "before": {}, "locked": {}}, False),
+    ],
+)
+def test_an_action_is_atomic_if_it_has_one_change_and_reads_under_the_lock(group: dict[str, Any], atomic: bool) -> None:
+    assert is_atomic(group) == atomic
 
 
 @pytest.mark.parametrize("operation", load()["operations"])
@@ -127,6 +174,22 @@ def test_recorded_steps_of_an_actor_without_a_call_are_left_out() -> None:
     both = [*only_w1, Step("w2", CALL)]
     chosen = [order.next(no_choice, ready) for ready in (both, only_w1, both)]
     assert [step and step.actor for step in chosen] == ["w1", "w1", "w1"]
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "taken"),
+    [
+        ("lock", "{}", True),
+        (".locks/table_lock.json", '{"expired": false, "validUntil": 1, "owner": "w1"}', True),
+        (".locks/table_lock.json", '{"expired": true, "validUntil": 1, "owner": "w1"}', False),
+    ],
+)
+def test_a_lock_file_or_a_lease_is_taken(tmp_path: Path, file: str, text: str, taken: bool) -> None:
+    assert not is_taken(tmp_path)
+    lock = tmp_path / ".hoodie" / file
+    lock.parent.mkdir(parents=True)
+    lock.write_text(text)
+    assert is_taken(tmp_path) == taken
 
 
 WRONG = "w1 succeeded, and its write is not completed"

@@ -1,5 +1,6 @@
 """`python -m tools.hudi_calls FILE [OPERATION ...]`: a fault at each storage call of each operation. A run that was cut
 short goes on with the same FILE. `python -m tools.hudi_calls accept FILE` makes specs/hudi-calls.json of what was seen.
+`python -m tools.hudi_calls groups` records each operation with a lock file, and writes the groups of its calls there.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from .crashes import FAULTS, points
+from .groups import recorded_groups
 from .labels import FIGURES
-from .summary import summary, text
+from .summary import load, summary, text
 from .tables import OPERATIONS, Tables
 
 
@@ -22,10 +24,15 @@ def main() -> int:
     was seen after a fault.
     """
     if len(sys.argv) < 2:
-        print("usage: python -m tools.hudi_calls FILE [OPERATION ...] | accept FILE", file=sys.stderr)
+        print("usage: python -m tools.hudi_calls FILE [OPERATION ...] | accept FILE | groups", file=sys.stderr)
         return 2
-    if sys.argv[1] == "accept":
-        FIGURES.write_text(text(summary(lines(Path(sys.argv[2])))), encoding="utf-8")
+    if sys.argv[1] in ("accept", "groups"):
+        accepts = sys.argv[1] == "accept"
+        figures = summary(lines(Path(sys.argv[2]))) if accepts else load()
+        with tempfile.TemporaryDirectory() as folder:
+            for name, found in recorded_groups(Tables(Path(folder))).items():
+                figures["operations"][name]["groups"] = found
+        FIGURES.write_text(text(figures), encoding="utf-8")
         return 0
     file = Path(sys.argv[1])
     known = {(seen["operation"], seen["fault"], seen["call"]) for seen in lines(file) if "fault" in seen}

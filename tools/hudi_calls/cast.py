@@ -21,19 +21,47 @@ LATEST_FAULT: Final = 45
 
 OCC: Final = {"hoodie.write.concurrency.mode": "OPTIMISTIC_CONCURRENCY_CONTROL"}
 EARLY: Final = {**OCC, "hoodie.write.concurrency.early.conflict.detection.enable": "true"}
-FILE_LOCK: Final = {
-    "hoodie.write.lock.provider": "org.apache.hudi.client.transaction.lock.FileSystemBasedLockProvider",
-    "hoodie.write.lock.wait_time_ms_between_retry": "50",
-    "hoodie.write.lock.client.wait_time_ms_between_retry": "50",
+LOCKS: Final = "org.apache.hudi.client.transaction.lock."
+PROVIDER: Final = "hoodie.write.lock.provider"
+BRIEF: Final = {
+    "hoodie.write.lock.wait_time_ms_between_retry": "1",
+    "hoodie.write.lock.client.wait_time_ms_between_retry": "1",
 }
+FILE_LOCK: Final = {PROVIDER: f"{LOCKS}FileSystemBasedLockProvider", **BRIEF}
 """The lock is a file of the table, so that taking and releasing it are storage calls."""
+LEASE: Final = {
+    PROVIDER: f"{LOCKS}FolderLockProvider",
+    "hoodie.write.lock.storage.validity.timeout.secs": "36000",
+    "hoodie.write.lock.storage.renew.interval.secs": "3600",
+    **BRIEF,
+}
+"""Hudi's storage-based lock on a store of local files: an object with a lease that no history outlives."""
+ZOOKEEPER: Final = {PROVIDER: f"{LOCKS}ZookeeperBasedLockProvider"}
+ZOOKEEPER_BY_PATH: Final = {PROVIDER: f"{LOCKS}ZookeeperBasedImplicitBasePathLockProvider"}
+"""The same lock: the name of its node is a hash of the table's path."""
+NO_LOCK: Final = {PROVIDER: f"{LOCKS}NoopLockProvider"}
+"""A provider that locks nothing. It shows that the judges see what a lock prevents."""
+SERVER: Final = {
+    **EARLY,
+    "hoodie.write.markers.type": "TIMELINE_SERVER_BASED",
+    "hoodie.embed.timeline.server": "true",
+}
+"""The markers are made and compared by a server in the process of each client."""
 MODES: Final[Mapping[str, Mapping[str, str]]] = {
     "non-blocking": {},
     "optimistic": OCC,
     "optimistic, early detection": EARLY,
     "non-blocking, lock file": FILE_LOCK,
     "optimistic, lock file": {**OCC, **FILE_LOCK},
+    "non-blocking, lease": LEASE,
+    "optimistic, lease": {**OCC, **LEASE},
+    "optimistic, ZooKeeper": {**OCC, **ZOOKEEPER},
+    "optimistic, early detection by a server": SERVER,
 }
+LOCK_FILE: Final = "/.hoodie/lock"
+LEASE_FILE: Final = "/.hoodie/.locks/table_lock.json"
+TRIES: Final = {f"stat {LOCK_FILE}": f"get {LOCK_FILE}", f"get {LEASE_FILE}": f"get {LEASE_FILE}"}
+"""The first call of a try to take such a lock, and the last one of a try that has found it taken."""
 ONE_CLOCK: Final = {"hoodie.time.generator.max_expected_clock_skew_ms": "1"}
 """All actors of a history read the clock of one JVM, so that Hudi need not wait 200 ms for each instant. Its calls are
 the same with and without the wait.

@@ -27,7 +27,7 @@ LABELS = (
     (r"/\.hoodie/\.heartbeat/.*", "heartbeat"),
     (r"/\.hoodie/\.temp/.*", "marker"),
     (r"/\.hoodie/hoodie\.properties.*", "properties"),
-    (r"/\.hoodie/lock", "lock"),
+    (r"/\.hoodie/(lock|\.locks/.*)", "lock"),
     (r"/\.hoodie/\.aux/.*", "bootstrap index"),
     (r".*/\.hoodie_partition_metadata.*", "partition metadata"),
     (r".*\.log\..*", "log"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -11,7 +12,7 @@ from nbcc.model import Step
 from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
 from nbcc.simulator.lockstep.schedule import Choose, Schedule, no_choice
 
-from .cast import CALL, FAILS, STALLS, Cast
+from .cast import CALL, FAILS, LEASE_FILE, LOCK_FILE, STALLS, TRIES, Cast
 from .labels import label
 from .tables import LONG_AGO, Tables
 
@@ -89,6 +90,7 @@ class _Stage:
         self._taken = dict.fromkeys(cast.actors, 0)
         self._beats: dict[str, Path] = {}
         self._last: dict[str, tuple[int, str]] = {}
+        self._before: dict[str, str] = {}
         self._idle = [*cast.actors]
         for actor in () if late else cast.actors:
             self._launch(actor)
@@ -109,10 +111,17 @@ class _Stage:
                 self._waiting[actor] = found["call"]
             elif found:
                 self.ends[actor] = found
+        ready = [*self._waiting.items(), *((actor, "") for actor in self._idle)]
+        # The next try finds the same lock, and a client gives up after some tries: others go on first.
+        first = [(actor, call) for actor, call in ready if not self._tries_again(actor, call)]
         return [
             Step(actor, faults.get((actor, self._taken[actor]), CALL), (("call", call),))
-            for actor, call in (*self._waiting.items(), *((actor, "") for actor in self._idle))
+            for actor, call in first or ready
         ]
+
+    def _tries_again(self, actor: str, call: str) -> bool:
+        """Return whether an actor has found the lock taken, and would find it so again."""
+        return call in TRIES and self._before.get(actor) == TRIES[call] and is_taken(self._path)
 
     def take(self, step: Step) -> None:
         actor = step.actor
@@ -126,7 +135,7 @@ class _Stage:
                 os.utime(self._beats[actor], (LONG_AGO, LONG_AGO))
             self._taken[actor] += 1  # the call still waits; its fault has happened
             return
-        call = self._waiting.pop(actor)
+        self._before[actor] = call = self._waiting.pop(actor)
         if step.action == CALL:
             self._last[actor] = (len(self.steps), call)
         self._taken[actor] += 1
@@ -150,3 +159,11 @@ class _Stage:
 
     def _ask(self, step: str, **arguments: Any) -> Any:
         return self._tables.hudi.ask(step, str(self._path), **arguments)
+
+
+def is_taken(path: Path) -> bool:
+    """Return whether a table's lock file or its lease is taken."""
+    lease = path / LEASE_FILE.removeprefix("/")
+    if lease.exists():
+        return not json.loads(lease.read_text("utf-8"))["expired"]
+    return (path / LOCK_FILE.removeprefix("/")).exists()

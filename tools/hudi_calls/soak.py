@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import groupby
@@ -87,11 +87,12 @@ class State:
 
 def fingerprint() -> str:
     """Return a hash of the release, its options, and the casts of the first seeds."""
-    return fingerprint_of(repr(draw_cast(numbers.Random(seed).randrange)) for seed in range(SAMPLE))
+    return fingerprint_of((repr(draw_cast(numbers.Random(seed).randrange)) for seed in range(SAMPLE)), MODES)
 
 
-def fingerprint_of(histories: Iterable[str]) -> str:
-    parts = [NEWEST, options("", 1, RETAINS_LITTLE), MODES, [*histories]]
+def fingerprint_of(histories: Iterable[str], modes: Mapping[str, Mapping[str, str]]) -> str:
+    """Return a hash of the release, its options, the modes that are played, and the histories."""
+    parts = [NEWEST, options("", 1, RETAINS_LITTLE), modes, [*histories]]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:12]
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..markdown import table
 from ..peers.hudi.release import NEWEST
-from .labels import CHANGES, FIGURES, changes_of_actions, seen_by_others
+from .labels import CHANGES, FIGURES, seen_by_others
 from .soak import RUNS, STATE, TOURS, State, fingerprint, size
 from .soak import load as load_run
 from .tables import kinds
@@ -49,6 +49,13 @@ drawn. Rows must be the merge of the completed writes. A success must be a compl
 conflict may cause an error. An optimistic writer must not complete if another one has completed since its inflight
 instant. Then the judges of the faults look. All actors read the clock of one process, so that Hudi waits 1 ms for each
 time that it takes, and not 200 ms for the clocks of others.
+
+The lock is that of the process, unless a mode names another provider of Hudi's bundle: a lock file, a lease (the
+storage-based lock, on a [store of local files](../tools/peers/hudi/java/locks/FolderLockProvider.java) in place of S3),
+or ZooKeeper, whose server is in the same process. Calls for a lock file or a lease are steps, too. An actor that has
+found such a lock taken tries again once the lock is free, or if no other actor can go on. Early detection compares
+direct markers, or asks the timeline server of its client. With `NoopLockProvider` the judges see two optimistic writers
+complete during each other ([test](../tests/interop/test_hudi_calls.py)).
 """
 SHRUNK = """
 The first history that shows a finding is shrunk: a random one, a run of a tour, or the run of a test among calls of
@@ -64,13 +71,14 @@ writer that stalls with a rollbacker, under the protocol `hudi-1.2.0`.
 MAPPED = """
 ## What other actors see of the calls
 
-A call changes the table for others if it creates or deletes an instant, a data file or the version of the archive. The
-actions of the model are computed from the recorded calls. An action of several such calls is one step in the model, and
-others can act in between on Hudi; [what is not modelled](../specs/boundary.md) names each of them.
+A call changes the table for others if it creates or deletes an instant, a data file or the version of the archive. It
+sees others if it lists, gets or stats what such a call of any operation changes. The actions of the model are computed
+from calls that were recorded with a lock file: the reads of an action are those since the change before it. In the
+model an action is one step. On Hudi others can act between its changes, and between a read without the lock and its
+change; [what is not modelled](../specs/boundary.md) names each such action.
 """
 READ_BEFORE = """
-Before each of these calls Hudi lists, reads, and puts temporary files, markers and heartbeats. The heartbeat is put
-before the requested instant.
+Hudi also puts temporary files, markers and heartbeats. The heartbeat is put before the requested instant.
 """
 
 
@@ -129,7 +137,10 @@ def page(figures: Mapping[str, Any]) -> str:
             judged = (_words(found[judge]) for judge in ("left", "validate", "recovery"))
             faults.append([name, f"`{fault}`", found["points"], *judged])
         stalls.append([name, sum(each["stalls"].values()), _words(each["stalls"])])
-        mapped += [[name, one, count] for one, count in changes_of_actions(name, each["seen"]).items()]
+        mapped += [
+            [name, one, group["changes"], *(_words(group[reads]) or "none" for reads in ("before", "locked"))]
+            for one, group in each["groups"].items()
+        ]
     titles = ("Hudi's reader sees the rows", "`nbcc validate`", "after recovery")
     tables = (
         table(("operation", "calls", "of them changes", "by kind"), calls),
@@ -139,7 +150,7 @@ def page(figures: Mapping[str, Any]) -> str:
         table(("operation", "stalls", "answer to the actor, and verdict"), stalls),
         (PLAYED, *played(), SHRUNK, *shrunk(), TOURED, *toured()),
         (MAPPED,),
-        table(("operation", "action of the model", "calls"), mapped),
+        table(("operation", "action of the model", "changes", "reads without the lock", "reads under it"), mapped),
         (READ_BEFORE,),
     )
     return "\n".join((HEAD, *chain.from_iterable(tables)))

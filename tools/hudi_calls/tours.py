@@ -28,7 +28,7 @@ from nbcc.simulator.search.explore.quotient import Quotient
 from nbcc.simulator.search.explore.tours import tours
 
 from ..peers.hudi.release import NEWEST
-from .cast import FAULTS, Cast, writer
+from .cast import FAULTS, MODES, Cast, writer
 from .crashes import files
 from .labels import action, recorded, seen_by_others
 from .play import Ordered, Played, play
@@ -40,6 +40,7 @@ WORLDS: Final = (specs.world("demo"), STALLED.replace(actors=crew(WRITER, ROLLBA
 """Two writers and a compactor; a writer that stalls and a rollbacker. Each on one file group."""
 OPERATION: Final = {WRITER.name: "upsert", COMPACTOR.name: "compaction", ROLLBACKER.name: "rollback"}
 BEFORE: Final = "compaction"
+MODE: Final = "non-blocking"
 NOT_PLANNED: Final = action("rollback", "delete log")
 """A rollback of Hudi deletes the files with a marker when it is planned, that of the model those when it starts."""
 
@@ -53,7 +54,7 @@ def runs() -> tuple[tuple[Model, tuple[Step, ...]], ...]:
 
 
 def fingerprint() -> str:
-    return fingerprint_of(f"{model.world.name} {steps}" for model, steps in runs())
+    return fingerprint_of((f"{model.world.name} {steps}" for model, steps in runs()), {MODE: MODES[MODE]})
 
 
 class Toured:
@@ -109,7 +110,7 @@ def toured(tables: Tables, number: int) -> tuple[Played, str]:
     writers = {actor: writer(actor, 2 + place) for place, actor in enumerate(model.actors_of(WRITER))}
     schedule = Toured(steps, operations)
     with tables.copy(BEFORE) as path:
-        played = play(tables, path, Cast(BEFORE, "non-blocking", {**actors, **writers}), schedule, late=True)
+        played = play(tables, path, Cast(BEFORE, MODE, {**actors, **writers}), schedule, late=True)
         ends = sorted(f"{actor} {without_numbers(str(end.get('error')))}" for actor, end in played.ends.items())
         state = (model.world.name, *sorted(played.completed), *ends, *files(path))
         if state not in tables.judged:

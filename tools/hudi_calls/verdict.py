@@ -16,7 +16,7 @@ from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
 from nbcc.simulator.cli.main import run as nbcc
 from nbcc.simulator.lockstep.peers.process import PeerRefused
 
-from .cast import CALL, STALLS
+from .cast import CALL, LEASE_FILE, LOCK_FILE, STALLS
 from .labels import WRITES, label
 from .play import Played
 from .tables import LATER, Operation, Tables, row
@@ -62,7 +62,8 @@ def _wrong(tables: Tables, path: Path, played: Played) -> Iterator[str]:
         yield f"validate: {answer}"
     for actor in cast.actors:
         tables.end_heartbeats(path, actor)
-    (path / ".hoodie" / "lock").unlink(missing_ok=True)  # that of a dead client never expires: an operator deletes it
+    for lock in (LOCK_FILE, LEASE_FILE):  # that of a dead client outlives the history: an operator deletes it
+        (path / lock.removeprefix("/")).unlink(missing_ok=True)
     if (answer := judged_recovery(tables, path, expected)) != RIGHT:
         yield f"after recovery {answer}"
 
@@ -70,7 +71,7 @@ def _wrong(tables: Tables, path: Path, played: Played) -> Iterator[str]:
 def _expected(played: Played, actor: str, error: str) -> bool:
     if played.faulty(actor) or any(reason in error for reason in NOTHING_TO_DO):
         return True
-    if LOCKED in error and "lock file" in played.cast.mode:
+    if LOCKED in error and played.cast.mode.endswith(("lock file", "lease")):
         return any(ACTOR_CRASHES in played.faulty(each) for each in played.cast.actors)
     return played.cast.mode.startswith("optimistic") and any(reason in error for reason in REFUSALS)
 

@@ -64,6 +64,7 @@ class Controlled:
         def runs() -> None:
             self._java.enter(actor)
             self._ends[actor] = self._ended(actor, step)
+            self._java.leave(actor)
 
         self._ends.pop(actor, None)
         self._threads[actor] = threading.Thread(target=runs, daemon=True)
@@ -71,15 +72,10 @@ class Controlled:
 
     def next(self, actor: str, milliseconds: int = 60_000) -> dict[str, Any]:
         """Return the next call of an actor, or how its step has ended, or nothing if it waits for a lock."""
-        for _ in range(max(1, milliseconds // 20)):
-            call = self._java.next(actor, 20)
-            if call is not None:
-                return {"call": call}
-            if actor in self._ends:
-                return self._ends[actor]
-            if self._java.blocked(actor):
-                return {}
-        raise RuntimeError(f"{actor} has made no call for {milliseconds} ms, and waits for no lock")
+        call = self._java.next(actor, milliseconds)
+        if call is None:
+            return {}
+        return {"call": call} if call else self._ends[actor]
 
     def answer(self, actor: str, fault: str) -> None:
         """Answer the call that `next` has returned: it proceeds (an empty text), fails, or ends the actor."""

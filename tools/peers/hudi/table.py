@@ -11,6 +11,7 @@ from typing import Any
 
 from .calls import Controlled
 from .client import Client
+from .locks import served
 from .options import DDL, SCHEMA, SMALL, options
 from .release import TABLE_VERSION, set_ordering
 from .session import hudi, items, java_array, local_context, spark, storage_configuration
@@ -62,7 +63,7 @@ class PeerTable:
         more: Mapping[str, str] | None = None,
     ) -> PeerTable:
         """Open an existing Hudi table. To read the table, only ``path`` is needed."""
-        return cls(path, options(merge_mode, buckets, more or {}), partitions)
+        return cls(path, served(options(merge_mode, buckets, more or {}), path), partitions)
 
     def close(self) -> None:
         """Close every client, including the clients of dead writers."""

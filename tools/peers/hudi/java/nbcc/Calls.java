@@ -1,11 +1,12 @@
 package nbcc;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
@@ -36,12 +37,14 @@ public final class Calls {
     }
   }
 
-  private static final Set<Thread.State> WAITS =
-      EnumSet.of(Thread.State.WAITING, Thread.State.TIMED_WAITING, Thread.State.BLOCKED);
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+  private static final int LONG = 20;
   private static final String LOCKS = "org.apache.hudi.client.transaction.lock.";
 
   private static final class Actor {
-    volatile Thread thread;
+    volatile long thread;
+    volatile boolean left;
+    int polls;
     final List<String> taken = new ArrayList<>();
     final SynchronousQueue<String> asks = new SynchronousQueue<>();
     final SynchronousQueue<String> answers = new SynchronousQueue<>();
@@ -72,23 +75,51 @@ public final class Calls {
 
   /** Names the current thread as the one that executes the step of an actor. */
   public static void enter(String actor) {
-    ACTORS.get(actor).thread = Thread.currentThread();
+    ACTORS.get(actor).thread = Thread.currentThread().getId();
   }
 
-  /** Returns whether an actor waits for a lock of the table: its thread waits inside a lock provider or its manager. */
-  public static boolean blocked(String actor) {
-    Thread thread = ACTORS.get(actor).thread;
-    if (thread == null || !WAITS.contains(thread.getState())) {
+  /** Says that the step of an actor has ended: it makes no more calls. */
+  public static void leave(String actor) {
+    ACTORS.get(actor).left = true;
+  }
+
+  /**
+   * Returns whether an actor waits for a lock of the table that another thread has. A lock that is free has no owner,
+   * so that a thread which is about to take it does not wait. A thread that sleeps between two tries does not, either:
+   * its next try is a call. The server of ZooKeeper needs some milliseconds to wake a thread: it waits if it still does
+   * after `LONG` polls.
+   */
+  private static boolean waits(Actor own) {
+    ThreadInfo info = own.thread == 0 ? null : THREADS.getThreadInfo(own.thread, 4);
+    if (info == null) {
+      return false;
+    }
+    own.polls = waitsForZooKeeper(info) ? own.polls + 1 : 0;
+    if (own.polls >= LONG || info.getLockOwnerId() < 0) {
+      return own.polls >= LONG;
+    }
+    info = THREADS.getThreadInfo(own.thread, Integer.MAX_VALUE);
+    if (info == null || info.getLockOwnerId() < 0) {
       return false;
     }
     boolean locks = false;
-    for (StackTraceElement frame : thread.getStackTrace()) {
-      if (frame.getClassName().startsWith("nbcc.") || frame.getClassName().endsWith("ClassLoader")) {
-        return false; // it waits for the answer to a call, or for a class that the first use of a lock loads
+    for (StackTraceElement frame : info.getStackTrace()) {
+      if (frame.getClassName().endsWith("ClassLoader")) {
+        return false; // the first use of a lock loads a class
       }
       locks |= frame.getClassName().startsWith(LOCKS);
     }
     return locks;
+  }
+
+  /** Returns whether a thread waits for news of the node before its own. Its owner is on the server. */
+  private static boolean waitsForZooKeeper(ThreadInfo info) {
+    StackTraceElement[] stack = info.getStackTrace();
+    boolean lock = false;
+    for (StackTraceElement frame : stack) {
+      lock |= frame.getClassName().endsWith("curator.framework.recipes.locks.LockInternals");
+    }
+    return lock && stack[0].getMethodName().startsWith("wait");
   }
 
   /** Returns the calls that an actor has asked for, each as a kind and a path below the folder. */
@@ -99,9 +130,24 @@ public final class Calls {
     }
   }
 
-  /** Waits for the next call of an actor that asks. Returns null if it has made none for so many milliseconds. */
+  /**
+   * Waits for the next call of an actor that asks. Returns an empty text if its step has ended, and null if the actor
+   * waits for a lock.
+   */
   public static String next(String actor, long milliseconds) throws InterruptedException {
-    return ACTORS.get(actor).asks.poll(milliseconds, TimeUnit.MILLISECONDS);
+    Actor own = ACTORS.get(actor);
+    long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(milliseconds);
+    while (System.nanoTime() < until) {
+      String call = own.asks.poll(1, TimeUnit.MILLISECONDS);
+      if (call != null || waits(own)) {
+        return call;
+      }
+      if (own.left) {
+        return "";
+      }
+    }
+    throw new IllegalStateException(
+        actor + " has made no call for " + milliseconds + " ms, and waits for no lock");
   }
 
   /** Answers the call that `next` has returned: it has no fault (""), it fails once ("fail"), or the actor ends. */
@@ -114,7 +160,7 @@ public final class Calls {
   }
 
   /** Asks for a call. Returns false if the call is a put that ends in its middle, true if it proceeds. */
-  static boolean ask(String kind, String path) throws IOException {
+  public static boolean ask(String kind, String path) throws IOException {
     Actor own = watches(path) ? ACTORS.getOrDefault(String.valueOf(actor()), null) : null;
     if (own == null) {
       return true;
