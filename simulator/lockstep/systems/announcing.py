@@ -207,7 +207,10 @@ class AnnouncingSystem(EngineSystem):
         deciding = record_of(model.component(state, step.actor), Deciding)
         left = unpublished(last_known(deciding, model.component(state, "entries")), model.view(state, "timeline"))
         texts = [call.text for call in self._running[step.actor].calls]
-        created = PUT_DECISION in texts and not {*LOOKS, "get decision"} & {*texts[_last(texts, PUT_DECISION) :]}
+        since = {*texts[_last(texts, PUT_DECISION) :]} if PUT_DECISION in texts else {*LOOKS}
+        # An actor that reads an entry equal to its own takes it for its own, and checks the cut before it looks again.
+        is_own = "get decision" not in since or CHECKS_CUT[-1] in since
+        created = is_own and not {*LOOKS} & since
         return dict(step.args)["item"] != (left[0 if created else -1].requested,)
 
     def _creates_otherwise(self, model: Any, state: Any, actor: str) -> bool:
