@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import pyarrow as pa
 import pytest
@@ -13,10 +14,12 @@ import pytest
 from nbcc import Table
 from nbcc.engine.services.consumers import publish_progress
 from nbcc.engine.timeline import completion_of, load
+from tools.stream_kills import lane
 from tools.stream_kills.judge import Published, compare
-from tools.stream_kills.lane import SCHEMA, merged
+from tools.stream_kills.lane import SCHEMA, lanes, merged
 
 TRIGGERS = 3
+KILLS = 6
 
 
 def test_a_copy_of_each_trigger_is_right(tmp_path: Path) -> None:
@@ -63,6 +66,48 @@ def test_progress_before_the_rows_is_seen(tmp_path: Path) -> None:
     published = copied(tmp_path)
     early = Published(published[1].progress, published[0].completed)
     assert compare(tmp_path, [*published, early])["broken"] == {"early_progress": [early.progress]}
+
+
+FORGETS: Final = """
+import importlib.util
+import sys
+
+NAME = "nbcc.engine.writes.idempotency"
+
+
+class Forgets:
+    def find_spec(self, name, path=None, target=None):
+        if name != NAME:
+            return None
+        sys.meta_path.remove(self)
+        spec = importlib.util.find_spec(NAME)
+        run = spec.loader.exec_module
+
+        def exec_module(module):
+            run(module)
+            module.repeated = lambda *given: None
+
+        spec.loader.exec_module = exec_module
+        return spec
+
+
+sys.meta_path.insert(0, Forgets())
+"""
+"""A `sitecustomize` by which no process finds that a batch is committed already."""
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(1800)
+def test_a_sink_that_commits_a_repeated_trigger_again_is_seen_in_a_live_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most kills come when the batch of a trigger is committed, and Spark's log does not say so yet."""
+    monkeypatch.setattr(lane, "PHASES", ("completed",))
+    (tmp_path / "sitecustomize.py").write_text(FORGETS)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    figures = lanes(1, KILLS, 1e6, 1, tmp_path / "lanes", {}, lambda kills: None)
+    print(figures)
+    assert "doubled_batches" in figures["broken"][0]
 
 
 def copied(folder: Path) -> list[Published]:
