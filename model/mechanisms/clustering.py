@@ -118,10 +118,11 @@ CLUSTERER = Kind(
 
 def compose(composition: Composition) -> None:
     """Add the transitions of every clusterer to a model. Each clusterer performs one clustering."""
-    replaces = composition.protocol[Clustering].clustering == "file_ids"
+    clusterers = composition.actors_of(CLUSTERER)
+    replaces = bool(clusterers) and composition.protocol[Clustering].clustering == "file_ids"
     log = Guard("there must be a log to take in", log_to_cluster)
     new = partial(Plan, marks=marks(Clusters(replaces)))
-    for me in composition.actors_of(CLUSTERER):
+    for me in clusterers:
         composition.add(
             transition("clusterer_schedules_plan", me, at="idle", to=PLANNED, guards=(LOCK_IS_FREE, log),
                        effect=take_time, changes=("own", "clock")).extend(puts_plan("plans", new), "plans"),

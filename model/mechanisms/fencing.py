@@ -34,7 +34,7 @@ class Fencing(Options):
 
 def fenced(composition: Composition) -> bool:
     """True if the store can refuse a put: fencing is enabled, and locks can be lost."""
-    return composition.protocol[Fencing].fencing == "storage" and composition.world[LostLocks].lock_losses > 0
+    return composition.world[LostLocks].lock_losses > 0 and composition.protocol[Fencing].fencing == "storage"
 
 
 def compose(composition: Composition) -> None:

@@ -222,8 +222,9 @@ class MergesByFunction(Rules):
 
     def merger(self, world: Any) -> Merger:
         kernel = super().merger(world)
-        by = ByFunction(self[MergeFunction].merge_laws)
-        return kernel._replace(combination=by) if world.custom else kernel
+        if not world.custom:
+            return kernel
+        return kernel._replace(combination=ByFunction(self[MergeFunction].merge_laws))
 
 
 def check(world: World) -> None:

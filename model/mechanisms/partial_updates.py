@@ -280,8 +280,9 @@ class MergesColumns(Rules):
 
     def merger(self, world: Any) -> Merger:
         kernel, names = super().merger(world), column_names(world)
-        by = ByColumns(names, self[PartialUpdates].column_merge)
-        return kernel._replace(combination=by) if names and kernel.combination is None else kernel
+        if not names or kernel.combination is not None:
+            return kernel
+        return kernel._replace(combination=ByColumns(names, self[PartialUpdates].column_merge))
 
 
 def check(world: World) -> None:

@@ -7,6 +7,7 @@ from typing import Literal
 
 from ..kernel.reader import (
     KEEPS,
+    READER,
     READER_ENDS_LISTING,
     READER_ENDS_LISTING_AGAIN,
     READER_STARTS_LISTING,
@@ -41,7 +42,7 @@ class ReaderListing(Options):
 def compose(composition: Composition) -> None:
     """Change how often readers list the timeline, and how they choose the time of a read."""
     options = composition.protocol[ReaderListing]
-    if options.listing == "once":
+    if composition.actors_of(READER) and options.listing == "once":
         composition.find(READER_STARTS_LISTING_AGAIN, READER_ENDS_LISTING_AGAIN).remove()
         composition.find(READER_ENDS_LISTING).replace(_ends_only_listing)
     if options.read_time == "clock":

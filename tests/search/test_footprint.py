@@ -80,6 +80,23 @@ def test_an_option_that_is_read_touches_a_world() -> None:
     assert footprint.untouched(World(actors={"writer": 1}), Protocol(archive_bound="none"), []) is None, "not recorded"
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        "batch-ids-ignored",
+        "bulk-insert-unchecked",
+        "fenced-store",
+        "function-not-associative",
+        "log-compaction-delivered",
+        "partial-by-row",
+        "single-listing",
+    ],
+)
+def test_an_option_of_a_mechanism_that_a_world_lacks_does_not_touch_it(name: str) -> None:
+    """An option is read only where its mechanism acts. Otherwise the matrix searches the world for each value of it."""
+    assert footprint.untouched(DEMO, specs.protocol(name), []) is not None
+
+
 def test_a_rule_that_is_called_touches_a_world_although_no_option_of_it_is_read() -> None:
     known = footprint.recorded()[footprint.key_of(DEMO)]
     protocol = Protocol(merge_order="requested")

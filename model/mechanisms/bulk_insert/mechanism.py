@@ -100,8 +100,8 @@ BULK_INSERTER = Kind(
 
 def compose(composition: Composition) -> None:
     """Add the transitions of every bulk inserter to a model."""
-    by_rule = {"rule": composition.protocol[BulkInsert].bulk_insert}
     bulk_inserters = composition.actors_of(BULK_INSERTER)
+    by_rule = {"rule": composition.protocol[BulkInsert].bulk_insert} if bulk_inserters else {}
     if bulk_inserters and composition.protocol[Slicing].slicing == "base_instant":
         raise ValueError(
             "world: a bulk inserter under slicing = 'base_instant' is not modelled; leave one of them out"

@@ -206,7 +206,7 @@ def compacted_in(rules: Rules, table: Table, group: int, after: float, until: fl
 
     Some readers treat a log written by a log compaction like the log of a write (Apache Hudi, issue 20327).
     """
-    if rules[LogCompactions].log_compaction_window == "excluded" or not table.marks:
+    if not table.marks or rules[LogCompactions].log_compaction_window == "excluded":
         return ()
     return tuple(
         compacted_log(plan.requested)
