@@ -75,6 +75,14 @@ def test_the_other_designs_keep_every_promise(world: str, design: str) -> None:
     assert {each.verdict for each in found.values()} == {Verdict.HOLDS, Verdict.NOT_APPLICABLE}
 
 
+@pytest.mark.nightly
+def test_readers_by_range_are_right_after_a_resize_is_cancelled() -> None:
+    names = ("SNAP", "PART", "KEY", "QUIET", "TRAVEL", "INCR")
+    model = Model(specs.world("resized_cancelled"), Protocol(resizing="by_range"))
+    found = explore(model, [PROMISES[name] for name in names]).promises
+    assert {name: each.verdict for name, each in found.items()} == dict.fromkeys(names, Verdict.HOLDS)
+
+
 @pytest.mark.parametrize("name", [
     pytest.param(name, marks=pytest.mark.nightly if (mutants.load(name).world or "two") in LARGE else ())
     for name in STEPS
