@@ -24,6 +24,7 @@ from tools.soak import STREAK, soak
 
 HUDI = specs.protocol("hudi-1.2.0")
 HISTORIES = 240
+EARLY = 20  # histories in which rollbacks are chosen before the lock
 NIGHTLY, SITTING = 2_000, 1_800  # histories, and seconds a night
 MET = 30
 GALLERY = Path(specs.__file__).parents[1] / "specs" / "traces"
@@ -49,6 +50,32 @@ def test_random_histories_agree_with_the_model(record_property: Remember, tmp_pa
     assert streak.crowded >= 0.7 * streak.histories
     every = set(product(("upsert", "delete", "compaction", "rollback"), repeat=2)) - {("compaction", "compaction")}
     assert {pair for pair, count in streak.pairs.items() if count >= MET} == every  # Hudi plans no second compaction
+
+
+def test_histories_whose_rollbacks_are_chosen_before_the_lock_agree(tmp_path: Path) -> None:
+    """Hudi's own reader is asked, and not hudi-rs: after such a rollback they may differ (specs/boundary.md)."""
+    early = CheckOptions(
+        factory("hudi"), protocol=HUDI.replace(rollback_check="before_lock"), fitted=fitted, readers=()
+    )
+    streak = soak(early, tmp_path / "streak.json", EARLY)
+    assert streak.disagreement is None, streak.disagreement and streak.disagreement.because
+    assert streak.pairs["upsert", "rollback"]
+
+
+def test_a_rollback_of_a_write_that_was_chosen_before_it_completed_is_planned() -> None:
+    """Hudi chooses before it takes the lock, and does not look again under it: `rollback_check = before_lock`."""
+    world = World(actors={"writer": 1, "rollbacker": 1}, stalls=1, rollbacks=1, granularity="call")
+    system = HudiSystem(world)
+    model = Model(world, HUDI.replace(rollback_check="before_lock"))
+    history = PlayedHistory(model, system, {("w1", 1): {(0, 1): {"a0": Record(1, "w1.1", False)}}})
+    _take(history, "w1", *WRITE, "looks_at_heartbeat")
+    _take(history, "w1", "expires", kind="heartbeat")
+    [rollbacker] = model.actors_of("rollbacker")
+    _take(history, rollbacker, "chooses_write", kind="rollbacker")
+    _take(history, "w1", *PUBLISH)
+    _take(history, rollbacker, "plans_rollback", kind="rollbacker")
+    assert [entry[:2] for entry in system.timeline()] == [("deltacommit", "completed"), ("rollback", "requested")]
+    system.close()
 
 
 @pytest.mark.nightly

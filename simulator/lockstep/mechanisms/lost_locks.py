@@ -11,13 +11,12 @@ from nbcc.model.mechanisms.rollback.rollbacker import ROLLBACKER
 
 from ..mechanism import FAULT, Feature, Lockstep, MappingRow, Runs, impossible
 from .decision_log import NOT_IN_HUDI
-from .rollback import PLANS_IN_ONE_CALL
 
 
 def refined(runs: Runs) -> Iterator[MappingRow]:
     """Yield the two rows of an actor that takes a time and then puts its plan."""
     kind, plans = runs.kind, runs.begins
-    hudi = impossible(PLANS_IN_ONE_CALL) if kind is ROLLBACKER else None
+    hudi = impossible("Hudi takes a time and puts the plan in one call") if kind is ROLLBACKER else None
     takes = "takes_barrier" if kind is COMPACTOR else "takes_time"
     yield replace(plans, action=f"{kind.name}_{takes}", ends_after="clock.take", hudi=hudi)
     yield MappingRow(

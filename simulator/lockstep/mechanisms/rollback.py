@@ -17,11 +17,9 @@ from ..mechanism import (
     Runs,
     ServiceLabel,
     calls,
-    impossible,
     no_call,
 )  # fmt: skip
 
-PLANS_IN_ONE_CALL = "Hudi chooses and plans in one call"
 HEARTBEAT = "a writer checks its heartbeat under the lock"
 RUNS = no_call("`run_rollback` puts the inflight instant, deletes, and publishes")
 
@@ -48,7 +46,7 @@ LOCKSTEP = Lockstep(
             options=("failed_writes", "rollback_check", "rollback_plans", *names_of(Visibility), "world.rollbacks",
                      "world.crashes"),
             engine=("schedule_rollback", "run_rollback", "rollback"),
-            hudi=("stall", "plan_rollback", "run_rollback", "clean"),
+            hudi=("stall", "choose_rollback", "plan_rollback", "run_rollback", "clean"),
             mutants=("rollback-of-the-living", "rollback-leaves-files"),
             verdicts=("eager-rollback", "rollback-chosen-early", "rollback-exclusive", "rollback-several-plans",
                       "archived-by-absence"),
@@ -78,8 +76,8 @@ LOCKSTEP = Lockstep(
         # deletes its files and then, under the lock, its instant
         MappingRow("writer_gives_up", "upsert", raises="Conflict",
                    hudi=no_call("its rollback has left nothing to undo")),
-        # only under options that the engine does not support
-        MappingRow("rollbacker_chooses_write", "schedule_rollback", starts=True, hudi=impossible(PLANS_IN_ONE_CALL)),
+        # under an option that the engine does not support
+        MappingRow("rollbacker_chooses_write", "schedule_rollback", starts=True, hudi=calls("choose_rollback")),
         MappingRow("rollbacker_resumes_rollback", "run_rollback", ends_after="list.end marker", starts=True,
                    arguments=((INSTANT, "rollback"),), hudi=RUNS),
         MappingRow("rollbacker_deletes_log", "run_rollback", ends_after="delete log", hudi=RUNS),

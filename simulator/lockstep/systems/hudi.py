@@ -223,6 +223,9 @@ class HudiOperation:
         self._system.ask("commit_compaction", actor=self._actor, waits=self._waits)
         self._completed()
 
+    def _choose_rollback(self) -> None:
+        self._system.ask("choose_rollback", actor=self._actor)
+
     def _plan_rollback(self) -> None:
         self._appeared(self._system.ask("plan_rollback", actor=self._actor))
 

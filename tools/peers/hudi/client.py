@@ -139,10 +139,8 @@ class Client:
 
     # a rollback of another client's write
 
-    def plan_rollback(self, meta: Any) -> str:
-        """Plan the rollback of the oldest failed write for which no rollback is planned. Returns the requested time of
-        the plan.
-        """
+    def choose_rollback(self, meta: Any) -> None:
+        """Choose the oldest failed write for which no rollback is planned, by the timeline of this moment."""
         service, config = self.hudis.getTableServiceClient(), self.hudis.getConfig()
         failed_times = hidden(service, "getInstantsToRollback", meta, config.getFailedWritesCleanPolicy(), nothing())
         target = min(
@@ -150,20 +148,32 @@ class Client:
         )
         instants = items(meta.getCommitsTimeline().getInstants())
         failed = next(each for each in instants if each.requestedTime() == target)
-        table = hudi().table.HoodieSparkTable.create(config, engine_context())
+        self._chosen = hudi().table.HoodieSparkTable.create(config, engine_context()), failed
+
+    def plan_rollback(self) -> str:
+        """Plan the rollback of the chosen write. As Hudi's cleaner it does not look again whether the write is still
+        pending. Returns the requested time of the plan.
+        """
+        table, failed = self._chosen
         instant = str(self.hudis.createNewInstantTime(True))
-        by_markers = config.shouldRollbackUsingMarkers()
+        by_markers = self.hudis.getConfig().shouldRollbackUsingMarkers()
         table.scheduleRollback(engine_context(), instant, failed, False, by_markers, False)
         self.close()
         return instant
 
     def run_rollback(self, meta: Any, instant: str) -> None:
-        """Execute a pending rollback plan in one call, in the way that Hudi's cleaner does."""
+        """Execute a pending rollback plan in one call, in the way that Hudi's cleaner does. If its write has several
+        plans, the cleaner executes one of them; this executes the given one.
+        """
         service, utils = self.hudis.getTableServiceClient(), hudi().table.action.rollback.RollbackUtils
         pending = items(meta.getActiveTimeline().filterPendingRollbackTimeline().getInstants())
         mine = next(each for each in pending if each.requestedTime() == instant)
-        target = utils.getRollbackPlan(meta, mine).getInstantToRollback().getCommitTime()
-        service.rollback(target, service.getPendingRollbackInfo(meta, target, True), False, False)
+        plan = utils.getRollbackPlan(meta, mine)
+        target = plan.getInstantToRollback().getCommitTime()
+        found = service.getPendingRollbackInfo(meta, target, True)
+        if found.get().getRollbackInstant().requestedTime() != instant:
+            found = hudi().common.util.Option.of(hudi().common.HoodiePendingRollbackInfo(mine, plan))
+        service.rollback(target, found, False, False)
         beats = hudi().client.heartbeat.HeartbeatUtils
         beats.deleteHeartbeatFile(meta.getStorage(), self._path, target, self.hudis.getConfig())
         self.close()

@@ -220,8 +220,16 @@ class PeerTable:
 
     # Steps of rollbackers.
 
+    def choose_rollback(self, actor: str) -> None:
+        client = Client(self._path, self._options)
+        client.choose_rollback(self._meta())
+        self._clients[actor] = client
+
     def plan_rollback(self, actor: str) -> str:
-        return Client(self._path, self._options).plan_rollback(self._meta())
+        """Plan the rollback of the write that an actor has chosen; without an earlier choice, of one chosen now."""
+        if actor not in self._clients:
+            self.choose_rollback(actor)
+        return self._clients.pop(actor).plan_rollback()
 
     def run_rollback(self, actor: str, instant: str) -> None:
         Client(self._path, self._options).run_rollback(self._meta(), instant)
