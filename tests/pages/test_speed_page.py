@@ -45,6 +45,16 @@ def test_the_requests_in_sequence_are_the_same_after_a_short_and_a_long_history(
         assert all(cell.strip().isdecimal() for cell in line.split("|")[2:4]), line
 
 
+def test_a_resize_of_eight_gigabytes_refused_and_lost_nothing_and_no_commit_waited_a_second() -> None:
+    """As the page says of the recorded run."""
+    found = speed_page.recorded("resize")
+    assert found["base_bytes"] > 8_000_000_000
+    assert found["commits"] > 1_000
+    assert (found["refused"], found["lost"], found["missed"], found["twice"]) == (0, 0, 0, 0)
+    _, longest = found["during"]
+    assert longest < 1.0
+
+
 def test_a_recorded_run_of_tlc_replaces_the_sentence_that_there_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
