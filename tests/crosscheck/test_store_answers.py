@@ -41,7 +41,7 @@ def test_writers_that_lose_the_lock_agree_although_requests_fail(histories: int)
 
 
 def test_the_engine_agrees_with_the_model_although_requests_fail() -> None:
-    report = run(options(failing, "demo"), examples=6, seed=1)
+    report = run(options(failing, "demo"), examples=12, seed=1)
     assert report.agreed, report.sentence
     assert {what.split()[0] for what in report.faults} == set(FAULTS)
     assert report.to_mapping()["faults"] == dict(report.faults)
