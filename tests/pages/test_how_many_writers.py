@@ -45,9 +45,22 @@ def error(mode: str, writers: int, figure: str) -> float:
     return float(row[figure]["error"])
 
 
+def furthest() -> float:
+    """Return the largest error of a predicted rate of commits, of writers whose data files are ready."""
+    guessed = {(row["mode"], row["writers"]): row["commits_a_second"] for row in RECORDED["commits"]
+               if row["phase"] == "commit"}  # fmt: skip
+    measured = {(row["mode"], row["writers"]): row["commits_a_second"] for row in BENCH["rows"]
+                if row["phase"] == "commit"}  # fmt: skip
+    return float(max(abs(guessed[each] / rate - 1) for each, rate in measured.items()))
+
+
 SHARED = "shared partitions"
 VALIDATED = json.loads(VALIDATION.read_text("utf-8"))["rows"]
 CLAIMS = RECORDED["claims"]
+
+
+def logs_per_slice(mode: str) -> float:
+    return float(CLAIMS[f"two pipelines, {mode}"]["logs_per_slice"])
 
 
 @pytest.mark.parametrize(
@@ -59,9 +72,10 @@ CLAIMS = RECORDED["claims"]
          all(most_jobs(RECORDED["own partitions, s3-fast"][mode]) == 2 * most_jobs(RECORDED[SHARED][mode])
              for mode in ("occ", "nbcc"))),
         ("most commits that 64 jobs without pause reach", RECORDED["skew"]["s3"][0][0] == 0),
-        ("On S3 a smaller skew gains a third at most", 1.3 < skewed("s3", 0) / skewed("s3", 200) < 1.34),
+        ("On S3 a smaller skew gains little more than a third", 1.33 < skewed("s3", 0) / skewed("s3", 200) < 1.37),
         ("`s3-fast` allows twice as many commits", round(skewed("s3-fast", 10) / skewed("s3-fast", 200), 1) == 2.0),
         ("in milliseconds 4.5 times as many", round(skewed("s3-express", 10) / skewed("s3-express", 200), 1) == 4.5),
+        ("Each predicted rate is within a quarter of the measured one", 0.2 < furthest() < 0.25),
         ("answers each request after 20 ms", BENCH["latency"] == 0.02),
         ("A row is of three runs of six seconds", (BENCH["rounds"], BENCH["seconds"]) == (3, 6.0)),
         ("The skew is 5 ms", BENCH["skew_ms"] == 5),
@@ -72,8 +86,8 @@ CLAIMS = RECORDED["claims"]
         ("the encryption and the backfill never commit",
          all(CLAIMS["three writers, occ"][kind][0] == 0 for kind in ("encryption", "backfill"))),
         ("poll a lease send millions an hour", CLAIMS["thousand jobs, nbcc"]["lock requests"] > 2_000_000),
-        ("a slice has twice as many log files",
-         CLAIMS["two pipelines, nbcc"]["logs_per_slice"] == 2 * CLAIMS["two pipelines, single"]["logs_per_slice"]),
+        ("a slice has about twice as many log files",
+         1.9 < logs_per_slice("nbcc") / logs_per_slice("single") < 2.1),
         ("the abort rate of eight optimistic writers, which is predicted 22 % too low",
          round(error("occ", 8, "aborted"), 2) == -0.22),
         ("Eight writers commit about a tenth less than predicted",
