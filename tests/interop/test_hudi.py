@@ -14,6 +14,8 @@ from nbcc.model import Model, Query, Record, Step, World
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions
 from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
+from nbcc.simulator.lockstep.crosscheck.readers import hudi_rs
+from nbcc.simulator.lockstep.crosscheck.report import Tally
 from nbcc.simulator.lockstep.replay import play
 from nbcc.simulator.lockstep.systems.hudi import HudiSystem
 from nbcc.simulator.lockstep.systems.hudi_histories import fitted
@@ -53,10 +55,7 @@ def test_random_histories_agree_with_the_model(record_property: Remember, tmp_pa
 
 
 def test_histories_whose_rollbacks_are_chosen_before_the_lock_agree(tmp_path: Path) -> None:
-    """Hudi's own reader is asked, and not hudi-rs: after such a rollback they may differ (specs/boundary.md)."""
-    early = CheckOptions(
-        factory("hudi"), protocol=HUDI.replace(rollback_check="before_lock"), fitted=fitted, readers=()
-    )
+    early = CheckOptions(factory("hudi"), protocol=HUDI.replace(rollback_check="before_lock"), fitted=fitted)
     streak = soak(early, tmp_path / "streak.json", EARLY)
     assert streak.disagreement is None, streak.disagreement and streak.disagreement.because
     assert streak.pairs["upsert", "rollback"]
@@ -111,7 +110,9 @@ def test_the_default_setting_is_refuted_by_the_same_history() -> None:
 
 
 def test_a_pending_write_hides_committed_logs() -> None:
-    """The log of w2 is pending in group 1, w3 commits to that group: Hudi hides its row (apache/hudi#19774)."""
+    """The log of w2 is pending in group 1, w3 commits to that group: Hudi hides its row (apache/hudi#19774), and
+    hudi-rs shows it.
+    """
     shapes = {("w1", 1): (1, 0), ("w2", 1): (0, 1), ("w3", 1): (0, 1)}
     world = World(actors={"writer": 3}, partitions=2, writes=shapes, granularity="call")
     keys = {0: "a0", 1: "b0"}
@@ -125,6 +126,9 @@ def test_a_pending_write_hides_committed_logs() -> None:
     _take(history, "w2", *WRITE)
     _take(history, "w3", *WRITE, *PUBLISH)
     assert [row[2] for row in system.rows(Query())] == ["w1.1"]
+    tally = Tally()
+    hudi_rs(history, tally)
+    assert tally.differences["hudi-rs, first_slice = first_completed"]
     _take(history, "w2", *PUBLISH)
     assert [row[2] for row in system.rows(Query())] == ["w1.1", "w3.1"]
     system.close()

@@ -48,7 +48,8 @@ def standard_readers() -> list[Reader]:
 def hudi_rs(history: PlayedHistory, tally: Tally) -> None:
     """Compare hudi-rs's snapshot, as-of and incremental reads with the answers that the model predicts for hudi-rs.
 
-    If instants complete in the order of their requested times, hudi-rs's snapshot must equal the model's snapshot.
+    If instants complete in the order of their requested times, hudi-rs's snapshot must equal the model's snapshot, with
+    the rows that a pending write hides from Apache Hudi.
     """
     from ..systems.hudi_rs import HudiRs
 
@@ -85,6 +86,9 @@ def hudi_rs(history: PlayedHistory, tally: Tally) -> None:
             if answer == promised:
                 continue
             if query.kind == "snapshot" and not is_inverted(model.table(state)):
+                # In Apache Hudi a pending write begins a file slice, and so hides logs. hudi-rs omits its files.
+                protocol = model.protocol.replace(first_slice="first_completed")
+                promised = foreign_rows(model, state, query, data, protocol)
                 history.compare("snapshot by hudi-rs, without an inversion", promised, answer, history.symbols.row)
             tally.differences[f"hudi-rs, {rule_of_difference(model, state, query, data, AS_HUDI_RS)}"] += 1
 
