@@ -14,7 +14,7 @@ from nbcc.model import Model, Query, Record, Step, World
 from nbcc.simulator import specs
 from nbcc.simulator.lockstep.crosscheck.check import CheckOptions
 from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
-from nbcc.simulator.lockstep.crosscheck.readers import hudi_rs
+from nbcc.simulator.lockstep.crosscheck.readers import hudi_rs, standard_readers
 from nbcc.simulator.lockstep.crosscheck.report import Tally
 from nbcc.simulator.lockstep.replay import play
 from nbcc.simulator.lockstep.systems.hudi import HudiSystem
@@ -25,8 +25,9 @@ from nbcc.simulator.trace import load
 from tools.soak import STREAK, soak
 
 HUDI = specs.protocol("hudi-1.2.0")
+CHOOSES_EARLY = HUDI.replace(rollback_check="before_lock")
 HISTORIES = 240
-EARLY = 20  # histories in which rollbacks are chosen before the lock
+EARLY, REPEATED = 20, 5  # histories in which rollbacks are chosen before the lock; with one write rolled back twice
 NIGHTLY, SITTING = 2_000, 1_800  # histories, and seconds a night
 MET = 30
 GALLERY = Path(specs.__file__).parents[1] / "specs" / "traces"
@@ -55,17 +56,48 @@ def test_random_histories_agree_with_the_model(record_property: Remember, tmp_pa
 
 
 def test_histories_whose_rollbacks_are_chosen_before_the_lock_agree(tmp_path: Path) -> None:
-    early = CheckOptions(factory("hudi"), protocol=HUDI.replace(rollback_check="before_lock"), fitted=fitted)
+    """Some of them roll one write back twice."""
+    repeated = list[bool]()
+
+    def count_repeated(history: PlayedHistory, tally: Tally) -> None:
+        undone = _rolled_back(history)
+        repeated.append(len(undone) > len(set(undone)))
+
+    readers = (*standard_readers(), count_repeated)
+    early = CheckOptions(factory("hudi"), protocol=CHOOSES_EARLY, fitted=fitted, readers=readers)
     streak = soak(early, tmp_path / "streak.json", EARLY)
     assert streak.disagreement is None, streak.disagreement and streak.disagreement.because
     assert streak.pairs["upsert", "rollback"]
+    assert sum(repeated) >= REPEATED
+
+
+def test_a_second_rollback_that_begins_after_the_first_one_finds_no_instant_and_completes() -> None:
+    """The plan of roll2 names a write that roll1 has rolled back. It fails only if the runs overlap (finding
+    second-rollback-of-one-write).
+    """
+    world = World(actors={"writer": 1, "rollbacker": 2}, stalls=1, rollbacks=2, granularity="call")
+    system = HudiSystem(world)
+    batches = {("w1", 1): {(0, 1): {"a0": Record(1, "w1.1", False)}}}
+    history = PlayedHistory(Model(world, CHOOSES_EARLY), system, batches)
+    _take(history, "w1", *WRITE, "looks_at_heartbeat")
+    _take(history, "w1", "expires", kind="heartbeat")
+    for action in ("chooses_write", "plans_rollback"):
+        for rollbacker in ("roll1", "roll2"):
+            _take(history, rollbacker, action, kind="rollbacker")
+    _take(history, "roll1", "starts_rollback", "deletes_log", "removes_instant", *PUBLISH, kind="rollbacker")
+    assert [entry[:2] for entry in system.timeline()] == [("rollback", "completed"), ("rollback", "requested")]
+    _take(history, "roll2", "starts_rollback", "removes_instant", *PUBLISH, kind="rollbacker")
+    history.finish()
+    assert [entry[:2] for entry in system.timeline()] == [("rollback", "completed"), ("rollback", "completed")]
+    assert _rolled_back(history) == [1, 1]
+    system.close()
 
 
 def test_a_rollback_of_a_write_that_was_chosen_before_it_completed_is_planned() -> None:
     """Hudi chooses before it takes the lock, and does not look again under it: `rollback_check = before_lock`."""
     world = World(actors={"writer": 1, "rollbacker": 1}, stalls=1, rollbacks=1, granularity="call")
     system = HudiSystem(world)
-    model = Model(world, HUDI.replace(rollback_check="before_lock"))
+    model = Model(world, CHOOSES_EARLY)
     history = PlayedHistory(model, system, {("w1", 1): {(0, 1): {"a0": Record(1, "w1.1", False)}}})
     _take(history, "w1", *WRITE, "looks_at_heartbeat")
     _take(history, "w1", "expires", kind="heartbeat")
@@ -189,6 +221,14 @@ def _compare_windows(history: PlayedHistory) -> list[tuple[Any, ...]]:
         expected = model_rows(history.model, history.state, query, history.data)
         history.compare(history.described(query), expected, answers[-1])
     return answers
+
+
+def _rolled_back(history: PlayedHistory) -> list[int]:
+    """Return the requested times of the writes whose rollbacks have completed, once for each rollback."""
+    if not history.model.actors_of("rollbacker"):
+        return []
+    done = {requested for *_, requested, completed in history.timeline if completed}
+    return [each.target for each in history.model.component(history.state, "rollbacks") if each.requested in done]
 
 
 def _take(history: PlayedHistory, actor: str, *actions: str, kind: str = "writer") -> None:

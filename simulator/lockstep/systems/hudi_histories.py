@@ -49,7 +49,6 @@ def does_otherwise(model: Any, state: Any, step: Step) -> bool:
     - A writer acquires the lock after its write was rolled back. Hudi would refuse the write.
     - A rollback runs after its target has committed. Hudi would remove the committed instant (finding
       commit-undone-by-a-planned-rollback).
-    - A second rollback of one write runs. Hudi's client fails (finding second-rollback-of-one-write).
     """
     if (holder := model.component(state, "lock")) is not None:
         return step.actor != holder or step.action == ACTOR_CRASHES
@@ -67,8 +66,7 @@ def _differs_with_rollbacks(model: Any, state: Any, step: Step) -> bool:
     if step.action == "writer_takes_lock":
         return own.requested in _rolled_back(model, state)
     executes = step.action in (ROLLBACKER_STARTS_ROLLBACK, ROLLBACKER_RESUMES_ROLLBACK)
-    decided = _completed(model, state) | _rolled_back(model, state)
-    return executes and not _pending_targets(model, state).isdisjoint(decided)
+    return executes and not _pending_targets(model, state).isdisjoint(_completed(model, state))
 
 
 def _oldest_runner_is_alive(model: Any, state: Any) -> bool:
