@@ -8,12 +8,12 @@ most twice (promise BOUNDED).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from ...kernel.publication import Publish
 from ...machine.composition import Composition
-from ...machine.transition import Args, Changes, Guard, Transition, subsets, transition
+from ...machine.transition import Action, Args, Branch, Changes, Guard, Transition, subsets, transition
 from ...world import World
 from ..restores.rules import Restore
 from .rules import (
@@ -198,6 +198,41 @@ def create_entry(own: Any, own_deciding: Deciding, entries: Log, world: World) -
     entry = next_entry(with_clean_time(last_known(own_deciding, entries), world), own_deciding.listed)
     deciding = own_deciding._replace(tail=own_deciding.tail + 1, listed=frozenset())
     return {"own": own._replace(step=KNOWS_TAIL), "own_deciding": deciding, "entries": (*entries, entry)}
+
+
+def author_steps(
+    composition: Composition, kind: str, me: str, lists_if: Guard, *,
+    first: str = ANNOUNCED, creates: Branch | None = None,
+) -> tuple[Transition, ...]:  # fmt: skip
+    """Return the five transitions of an author, which begins at the step `first` and lists the announcements only if
+    the condition `lists_if` holds.
+    """
+    return (
+        transition(f"{kind}_learns_tail", me, at=first, to=KNOWS_TAIL, effect=learn_tail),
+        publishes_item(composition, kind, me),
+        transition(f"{kind}_starts_listing_announced", me, at=KNOWS_TAIL, to=LISTING, effect=start_listing,
+                   guards=(ALL_PUBLISHED, lists_if)),
+        transition(f"{kind}_ends_listing_announced", me, at=LISTING, to=LISTED, arguments=announced_later,
+                   effect=end_listing),
+        transition(f"{kind}_creates_entry", me, at=LISTED, changes=("own", "entries"),
+                   effect=creates or Branch(number_is_taken, (fail,), (create_entry,))),
+    )  # fmt: skip
+
+
+def author_actions(
+    kind: str, *, creates: str, learns: str = "lists the decision log for the number of its last entry",
+    ends: str = "ends the listing of the announcements", entry: str = "an entry",
+) -> Iterator[Action]:  # fmt: skip
+    """Yield the actions of an author. The keywords are the words that differ by kind of author."""
+    yield Action(f"{kind}_learns_tail", learns, "{actor} learns the tail of the log", continues_call=True)
+    yield Action(f"{kind}_publishes_item", "puts the next item of the last entry on the timeline",
+                 "{actor} publishes an item of the last entry", continues_call=True)  # fmt: skip
+    yield Action(f"{kind}_starts_listing_announced", "begins to list the announcements",
+                 "{actor} starts listing the announcements", continues_call=True)  # fmt: skip
+    yield Action(f"{kind}_ends_listing_announced", ends,
+                 "{actor} ends its listing; of later announcements it shows {seen}", continues_call=True)  # fmt: skip
+    yield Action(f"{kind}_creates_entry", creates, f"{{actor}} creates {entry}, or finds it taken",
+                 continues_call=True)  # fmt: skip
 
 
 def forget(own_deciding: Deciding) -> Changes:

@@ -25,20 +25,15 @@ from ...world import World
 from ..rollback.rollbacker import ROLLBACKER
 from .author import (
     ALL_PUBLISHED,
-    ANNOUNCED,
     KNOWS_TAIL,
-    LISTED,
-    LISTING,
     Deciding,
-    announced_later,
+    author_actions,
+    author_steps,
     create_entry,
-    end_listing,
     fail,
     last_known,
     learn_tail,
     number_is_taken,
-    publishes_item,
-    start_listing,
 )
 from .rules import DecidedEntry, next_entry, with_clean_time
 
@@ -143,14 +138,7 @@ def cuts(composition: Composition, me: str) -> None:
     first, then = CUT
     composition.add(
         transition("cutter_begins_cut", me, at="idle", to=KNOWS_TAIL, guards=(CUT_LEFT, SOME_ENTRY), effect=learn_tail),
-        transition("cutter_learns_tail", me, at=ANNOUNCED, to=KNOWS_TAIL, effect=learn_tail),
-        publishes_item(composition, CUTTER.name, me),
-        transition("cutter_starts_listing_announced", me, at=KNOWS_TAIL, to=LISTING, effect=start_listing,
-                   guards=(ALL_PUBLISHED, ~IS_SUMMARISED)),
-        transition("cutter_ends_listing_announced", me, at=LISTING, to=LISTED, arguments=announced_later,
-                   effect=end_listing),
-        transition("cutter_creates_entry", me, at=LISTED, changes=("own", "entries"),
-                   effect=Branch(number_is_taken, (fail,), (create_entry,))),
+        *author_steps(composition, CUTTER.name, me, ~IS_SUMMARISED),
         transition("cutter_advances_boundary", me, at=KNOWS_TAIL, to=CUTTING, guards=(ALL_PUBLISHED, IS_SUMMARISED),
                    effect=first, changes=("log_cut",)),
         transition("cutter_deletes_entries", me, at=CUTTING, effect=then, changes=("log_cut",),
@@ -196,16 +184,11 @@ def cut_actions() -> Iterator[Action]:
         yield Action(f"{kind}_checks_cut", "reads the boundary: whether the number of its entry was used before",
                      "{actor} checks the cut", continues_call=True)  # fmt: skip
     yield Action("cutter_begins_cut", "lists the decision log, to cut it", "{actor} learns the tail of the log, to cut")
-    yield Action("cutter_learns_tail", "lists the decision log again", "{actor} learns the tail of the log",
-                 continues_call=True)  # fmt: skip
-    yield Action("cutter_publishes_item", "puts the next item of the last entry on the timeline",
-                 "{actor} publishes an item of the last entry", continues_call=True)  # fmt: skip
-    yield Action("cutter_starts_listing_announced", "begins to list the announcements",
-                 "{actor} starts listing the announcements", continues_call=True)  # fmt: skip
-    yield Action("cutter_ends_listing_announced", "ends the listing of the announcements",
-                 "{actor} ends its listing; of later announcements it shows {seen}", continues_call=True)  # fmt: skip
-    yield Action("cutter_creates_entry", "creates an entry that carries what the deleted ones decided to roll back",
-                 "{actor} creates an entry, or finds it taken", continues_call=True)  # fmt: skip
+    yield from author_actions(
+        CUTTER.name,
+        learns="lists the decision log again",
+        creates="creates an entry that carries what the deleted ones decided to roll back",
+    )
     yield Action("cutter_advances_boundary", "puts the number up to which entries may be deleted",
                  "{actor} advances the boundary", continues_call=True)  # fmt: skip
     yield Action("cutter_deletes_entries", "deletes the entries up to the boundary", "{actor} deletes old entries",

@@ -22,7 +22,7 @@ from ...machine.composition import Composition
 from ...machine.mechanism import Mechanism
 from ...machine.options import Limits, Options, overrides
 from ...machine.selection import Selection
-from ...machine.transition import CRASHES, Action, Branch, Guard, Transition, preset, transition
+from ...machine.transition import CRASHES, Action, Guard, Transition, preset, transition
 from ...protocol import Protocol
 from ...variants.completion import Completion
 from ...world import World
@@ -46,22 +46,14 @@ from .author import (
     ANNOUNCED,
     DECIDED,
     KNOWS_TAIL,
-    LISTED,
-    LISTING,
     OPEN,
     REFUSED,
     Deciding,
     announce_instant,
-    announced_later,
-    create_entry,
-    end_listing,
-    fail,
+    author_actions,
+    author_steps,
     forget,
-    learn_tail,
-    number_is_taken,
     on_timeline,
-    publishes_item,
-    start_listing,
 )
 from .cut import CUTTER, Cuts, cut_actions, cut_log
 from .locked import HOLDS, commit_alone, commits_alone, plan_alone, refuse_writer
@@ -144,16 +136,9 @@ def decides(composition: Composition, each: Publication) -> None:
     """Add the steps by which an actor has its announcement decided."""
     kind, me, is_shared = each.kind, each.actor, composition.protocol[DecisionLog].decision == "shared"
     composition.add(
-        transition(f"{kind}_learns_tail", me, at=ANNOUNCED, to=KNOWS_TAIL, effect=learn_tail),
-        publishes_item(composition, kind, me),
-        transition(f"{kind}_starts_listing_announced", me, at=KNOWS_TAIL, to=LISTING, guards=(ALL_PUBLISHED, OPEN),
-                   effect=start_listing),
-        transition(f"{kind}_ends_listing_announced", me, at=LISTING, to=LISTED, arguments=announced_later,
-                   effect=end_listing),
-        transition(f"{kind}_creates_entry", me, at=LISTED, changes=("own", "entries"),
-                   effect=Branch(number_is_taken, (fail,), (create_entry,))),
+        *author_steps(composition, kind, me, OPEN),
         transition(f"{kind}_finds_decided", me, guards=(FINDS, ALL_PUBLISHED, DECIDED), effect=finds_decided(each)),
-    )  # fmt: skip
+    )
     finds = [f"{kind}_finds_decided"]
     if may_be_refused(composition, kind):
         drops = ("savepoints", "savepoints_begun", "announced") if kind == SAVEPOINTER.name else ()
@@ -223,19 +208,12 @@ def _actions() -> Iterator[Action]:
     for kind in KINDS:
         yield Action(f"{kind}_announces", "puts its announcement: all that another actor needs to complete its instant",
                      "{actor} announces", continues_call=kind == SAVEPOINTER.name)  # fmt: skip
-        yield Action(f"{kind}_learns_tail", "lists the decision log for the number of its last entry",
-                     "{actor} learns the tail of the log", continues_call=True)  # fmt: skip
-        yield Action(f"{kind}_publishes_item", "puts the next item of the last entry on the timeline",
-                     "{actor} publishes an item of the last entry", continues_call=True)  # fmt: skip
-        yield Action(f"{kind}_starts_listing_announced", "begins to list the announcements",
-                     "{actor} starts listing the announcements", continues_call=True)  # fmt: skip
-        yield Action(f"{kind}_ends_listing_announced",
-                     "ends the listing: all earlier announcements, and some that were put meanwhile",
-                     "{actor} ends its listing; of later announcements it shows {seen}",
-                     continues_call=True)  # fmt: skip
-        yield Action(f"{kind}_creates_entry",
-                     "creates the next entry, which decides what it has listed, if no other actor has created it",
-                     "{actor} creates the next entry, or finds it taken", continues_call=True)  # fmt: skip
+        yield from author_actions(
+            kind,
+            ends="ends the listing: all earlier announcements, and some that were put meanwhile",
+            creates="creates the next entry, which decides what it has listed, if no other actor has created it",
+            entry="the next entry",
+        )
         yield Action(f"{kind}_finds_decided", "finds what it announced on the timeline",
                      "{actor} finds its announcement decided", continues_call=True)  # fmt: skip
         if kind != RESTORER.name:

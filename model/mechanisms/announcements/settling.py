@@ -12,24 +12,19 @@ from typing import Any
 
 from ...answers import BadInput
 from ...machine.composition import Composition
-from ...machine.transition import Action, Branch, Changes, Guard, transition
+from ...machine.transition import Action, Branch, Changes, Guard
 from ...world import World
 from ..queries import QUERIER, QUERIER_SETTLES, READING, SETTLED, UNSETTLED, Querier
 from .author import (
     ALL_PUBLISHED,
     KNOWS_TAIL,
-    LISTED,
-    LISTING,
     Deciding,
     Log,
-    announced_later,
+    author_actions,
+    author_steps,
     create_entry,
-    end_listing,
     fail,
-    learn_tail,
     number_is_taken,
-    publishes_item,
-    start_listing,
 )
 from .rules import with_clean_time
 
@@ -43,16 +38,10 @@ def settle_by_entries(composition: Composition) -> None:
         settles, at=KNOWS_TAIL, guards=(ALL_PUBLISHED, HAS_CREATED), effects=(end_settling,), changes=("own",)
     ))  # fmt: skip
     for me in composition.actors_of(QUERIER):
+        creates = Branch(number_is_taken, (fail_to_settle,), (create_to_settle,))
         composition.add(
-            transition("querier_learns_tail", me, at=UNSETTLED, to=KNOWS_TAIL, effect=learn_tail),
-            publishes_item(composition, QUERIER.name, me),
-            transition("querier_starts_listing_announced", me, at=KNOWS_TAIL, to=LISTING, effect=start_listing,
-                       guards=(ALL_PUBLISHED, ~HAS_CREATED)),
-            transition("querier_ends_listing_announced", me, at=LISTING, to=LISTED, arguments=announced_later,
-                       effect=end_listing),
-            transition("querier_creates_entry", me, at=LISTED, changes=("own", "entries"),
-                       effect=Branch(number_is_taken, (fail_to_settle,), (create_to_settle,))),
-        )  # fmt: skip
+            *author_steps(composition, QUERIER.name, me, ~HAS_CREATED, first=UNSETTLED, creates=creates)
+        )
 
 
 def has_created(own: Querier) -> bool:
@@ -83,13 +72,6 @@ def end_settling(own: Querier) -> Changes:
 
 def settling_actions() -> Iterator[Action]:
     """Yield the actions by which queriers create an entry."""
-    yield Action("querier_learns_tail", "lists the decision log for the number of its last entry",
-                 "{actor} learns the tail of the log", continues_call=True)  # fmt: skip
-    yield Action("querier_publishes_item", "puts the next item of the last entry on the timeline",
-                 "{actor} publishes an item of the last entry", continues_call=True)  # fmt: skip
-    yield Action("querier_starts_listing_announced", "begins to list the announcements",
-                 "{actor} starts listing the announcements", continues_call=True)  # fmt: skip
-    yield Action("querier_ends_listing_announced", "ends the listing of the announcements",
-                 "{actor} ends its listing; of later announcements it shows {seen}", continues_call=True)  # fmt: skip
-    yield Action("querier_creates_entry", "creates an entry, which reserves a time later than all that completed",
-                 "{actor} creates an entry, or finds it taken", continues_call=True)  # fmt: skip
+    yield from author_actions(
+        QUERIER.name, creates="creates an entry, which reserves a time later than all that completed"
+    )
