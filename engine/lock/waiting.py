@@ -15,8 +15,6 @@ from typing import Final
 from ..errors import LockTimeout
 from .in_process import InProcessLock
 
-_POLL_SECONDS: Final = 0.02
-
 DRIFT_MS: Final = 500
 """A lease counts as free only so many milliseconds after its end, because the clocks of writers drift."""
 
@@ -25,6 +23,8 @@ class Waiting(ABC):
     """A lock that excludes other processes. A writer that waits for the lock polls it. Subclasses implement one attempt
     (`try_once`), the release (`give_back`) and the name of the holder (`held_by`).
     """
+
+    poll_seconds = 0.02
 
     def __init__(self, url: str, wait_seconds: float) -> None:
         self.url = url
@@ -64,6 +64,7 @@ class Waiting(ABC):
 
     def release(self) -> None:
         self._threads.check_held()
+        # The processes before the threads: a thread that waits must find the lock free when its turn comes.
         try:
             self.give_back()
         finally:
@@ -74,7 +75,7 @@ class Waiting(ABC):
         while not self.try_once():
             if time.monotonic() >= until:
                 raise self.timed_out()
-            time.sleep(_POLL_SECONDS)
+            time.sleep(self.poll_seconds)
 
     def warn_of_lease(self, failed: Exception, seconds: int) -> None:
         """Warn that the lease was not released and will expire in at most `seconds` seconds."""
