@@ -19,7 +19,7 @@ from nbcc.engine.file_names import LogName
 from nbcc.engine.names import bucket_file_id
 from nbcc.engine.table import Table
 from nbcc.engine.timeline import CommitMetadata, WriteStat, encode_commit, own_extra
-from nbcc.engine.timeline.archive_files import Archived, encode_rows
+from nbcc.engine.timeline.archive_files import Archived, encode_table, rows_table
 from nbcc.engine.timeline.archive_reader import HISTORY, VERSION
 from nbcc.engine.timeline.state_checkpoint import FOLDER
 
@@ -92,7 +92,7 @@ def put_archive(table: Table, commits: int) -> None:
     storage, listed = table.context.storage, []
     for first in range(0, commits, FILE_ROWS):
         rows = [_archived(table, number) for number in range(first, min(commits, first + FILE_ROWS))]
-        data, name = encode_rows(rows), f"{rows[0].requested}_{rows[-1].requested}_3.parquet"
+        data, name = encode_table(rows_table(rows)), f"{rows[0].requested}_{rows[-1].requested}_3.parquet"
         storage.put(f"{HISTORY}/{name}", data)
         listed.append({"fileName": name, "fileLen": len(data)})
     storage.put(f"{HISTORY}/manifest_1", json.dumps({"files": listed}).encode())

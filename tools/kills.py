@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from nbcc.simulator.search import mutants
 from nbcc.simulator.search.explore import Verdict
 from nbcc.simulator.search.jobs import SearchJob
 from nbcc.simulator.search.verdicts.bound import bound_of, sentence
-from nbcc.simulator.search.verdicts.kills import Kill, accepted, mutants_of, path, small_worlds
+from nbcc.simulator.search.verdicts.kills import Kill, accepted, path, small_worlds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +34,13 @@ class Subject:
     """The same job without the replacement. A promise that is violated there is not killed by the replacement."""
     protocol: Protocol
     world: World | None = None
+
+
+def mutants_of(known: Iterable[Kill]) -> Mapping[str, tuple[Kill, ...]]:
+    found: dict[str, list[Kill]] = {}
+    for kill in known:
+        found.setdefault(kill.mutant, []).append(kill)
+    return {name: tuple(each) for name, each in found.items()}
 
 
 def subjects() -> tuple[Subject, ...]:

@@ -12,11 +12,11 @@ from typing import Any, Final
 from nbcc.model.promises import PROMISES
 from nbcc.simulator.search import mutants
 from nbcc.simulator.search.verdicts.bound import sentence
-from nbcc.simulator.search.verdicts.kills import Kill, mutants_of
+from nbcc.simulator.search.verdicts.kills import Kill
 from nbcc.simulator.search.verdicts.kills import path as kills_path
 
 from . import known_bugs
-from .kills import subjects, to_mapping
+from .kills import mutants_of, subjects, to_mapping
 from .markdown import table
 
 SPECS: Final = Path(str(resources.files("nbcc") / "specs"))

@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from nbcc.model.validation import refuse_unknown
 from nbcc.simulator.search.verdicts import Kill, load
-from nbcc.simulator.search.verdicts.kills import mutants_of
 
+from .kills import mutants_of
 from .markdown import table
 
 FATES: Final = ("mutant", "protocol", "run", "reason")

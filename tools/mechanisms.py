@@ -22,6 +22,12 @@ from nbcc.simulator.search import mutants
 
 from .markdown import table
 
+BY_HAND: Final = (
+    "archive", "clean", "cluster", "commit_log_compaction", "configured", "give_back", "hold", "log_compact",
+    "plan_clustering", "plan_log_compaction", "procedure",
+)  # fmt: skip
+"""Calls of the peer that only tests in tests/interop make; no random history contains them."""
+
 
 def missing(mechanism: Feature) -> Iterator[str]:
     """Yield a sentence for each name of the feature that does not exist."""
@@ -45,7 +51,7 @@ def homeless(all_of_them: Iterable[Feature]) -> Iterator[str]:
 
 
 def _known() -> dict[str, Iterable[str]]:
-    from nbcc.simulator.lockstep.mapping import BY_HAND, STEPS
+    from nbcc.simulator.lockstep.mapping import STEPS
 
     limits = (f"world.{name}" for name in world_names())
     return {

@@ -93,14 +93,6 @@ def encode_block(kind: BlockKind, headers: Mapping[Header, str], content: bytes)
     return b"".join((MAGIC, _LONG.pack(length), head, content, footer, _LONG.pack(_pointer(length))))
 
 
-def rollback_block(instant: str, target: str) -> bytes:
-    """Return a rollback command block, which undoes the blocks of the instant `target`. Only writers of table version 6
-    write rollback blocks, but readers of newer table versions still apply rollback blocks.
-    """
-    headers = {Header.INSTANT: instant, Header.TARGET_INSTANT: target, Header.COMMAND: ROLLBACK}
-    return encode_block(BlockKind.COMMAND, headers, b"")
-
-
 def read_blocks(data: bytes | memoryview, name: str = "log file") -> Iterator[Block]:
     """Yield the blocks of a log file in order; an empty file has no blocks.
 

@@ -93,11 +93,6 @@ class Archived:
         return (self.instant, self.planned) if self.planned else (self.instant,)
 
 
-def encode_rows(instants: Sequence[Archived]) -> bytes:
-    """Encode archived instants as the content of an archive file."""
-    return encode_table(rows_table(instants))
-
-
 def encode_table(rows: pa.Table) -> bytes:
     """Encode a table with the columns of `ARCHIVE_SCHEMA` as the content of an archive file."""
     return write_sealed(rows, compression="gzip")

@@ -19,12 +19,6 @@ STEPS: Final[Mapping[str, PeerStep]] = {row.action: row.hudi for row in MAPPING 
 """Action -> the step of Apache Hudi."""
 IMPOSSIBLE: Final = {action: step.because for action, step in STEPS.items() if step.impossible}
 """Action that cannot be played on Apache Hudi -> the reason."""
-BY_HAND: Final = (
-    "archive", "clean", "cluster", "commit_log_compaction", "configured",
-    "give_back", "hold", "log_compact", "plan_clustering",
-    "plan_log_compaction", "procedure",
-)  # fmt: skip
-"""Calls of the peer that only tests in tests/interop make; no random history contains them."""
 
 
 def by_action(rows: Iterable[MappingRow]) -> dict[str, MappingRow]:

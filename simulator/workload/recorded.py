@@ -44,11 +44,6 @@ class Recorded:
     figures: Mapping[str, float]
 
 
-def recorded(storage: Storage, base: Scenario | None = None) -> Scenario:
-    """Return the workload of the table in `storage`; see `recording`."""
-    return recording(storage, base).scenario
-
-
 def recording(storage: Storage, base: Scenario | None = None) -> Recorded:
     """Derive a workload and its statistics from the timeline of the table in `storage`. The store, lock, services and
     readers are taken from `base`, if given.

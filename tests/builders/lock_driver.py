@@ -22,13 +22,13 @@ from nbcc.engine.storage.conditional import ConditionalObject
 from nbcc.model import Step
 from nbcc.simulator.lockstep.control.storage import MemoryStorage
 from nbcc.simulator.search.locks import numbered_lock, storage_lock
-from nbcc.simulator.search.locks.limits import TICK_MS
 from nbcc.simulator.search.locks.numbered_lock import NumberedLockModel, newest
 from nbcc.simulator.search.locks.storage_lock import StorageLockModel
 
 from .lock_stepper import MemoryObject, SteppedObject, SteppedStorage, Stepper
 
 BEGAN_MS: Final = 1_700_000_000_000
+TICK_MS: Final = 500
 NEVER_SECONDS: Final = 1e6
 """The locks renew only where a run says so."""
 

@@ -12,11 +12,11 @@ import pytest
 
 from nbcc.model import Model, Protocol
 from nbcc.simulator.cli.main import run
-from nbcc.simulator.lockstep.vectors.engine import differences
 from nbcc.simulator.lockstep.vectors.fill import FillReport, fill
 from nbcc.simulator.lockstep.vectors.themes import COVERED, themes
 from nbcc.simulator.search import mutants
 from tests.builders.sources import ROOT
+from tests.builders.vector_reader import differences
 
 READING = (
     "archive-file-without-its-oldest", "archive-reads-its-last-two-files", "as-of-requested-time-answered",

@@ -13,7 +13,7 @@ from nbcc.engine import Table, open_table
 from nbcc.engine.errors import Damaged, NbccError
 from nbcc.engine.storage import Storage, StorageWrapper
 from nbcc.engine.timeline import load
-from nbcc.engine.timeline.archive_files import encode_rows
+from nbcc.engine.timeline.archive_files import encode_table, rows_table
 from nbcc.engine.timeline.archive_reader import HISTORY, VERSION
 from nbcc.engine.timeline.state_checkpoint import checkpoint_paths
 from nbcc.engine.timeline.timeline import FOLDER
@@ -111,7 +111,7 @@ def test_what_is_read_back_must_be_what_was_written(tmp_path: Path) -> None:
             other.append(data)
             archive = table.context.commits.archive
             rows = [row for file in archive.files() for row in archive.rows(file)]
-            return encode_rows(rows[:1])
+            return encode_table(rows_table(rows[:1]))
         return data
 
     with pytest.raises(Damaged, match="what was read back is not what was written"):

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from nbcc.engine.errors import NotATable, Unsupported
 from nbcc.engine.files.delete_block import decode_deletes, encode_deletes
-from nbcc.engine.files.log_block import MAGIC, Block, BlockKind, Header, encode_block, read_blocks, rollback_block
+from nbcc.engine.files.log_block import MAGIC, Block, BlockKind, Header, encode_block, read_blocks
+from tests.builders.blocks import rollback_block
 
 DELETE_VECTOR = bytes.fromhex(
     "234855444923 0000000000000055 00000001 00000001 00000002"

@@ -13,7 +13,7 @@ import pytest
 from nbcc.engine import Table, open_table
 from nbcc.engine.errors import Damaged, NbccError, Unsupported
 from nbcc.engine.timeline import Archived, Instant, decode_commit, decode_plan, decode_rollback_plan
-from nbcc.engine.timeline.archive_files import decode_manifest, decode_rows, encode_rows
+from nbcc.engine.timeline.archive_files import decode_manifest, decode_rows, encode_table, rows_table
 from nbcc.engine.timeline.archive_reader import HISTORY
 from nbcc.engine.timeline.checked import Checked, is_inside
 from nbcc.engine.timeline.cleans import decode_clean_plan
@@ -97,7 +97,7 @@ def test_an_instant_is_digits(time: Any) -> None:
             decode_plan(plan(baseInstantTime=time))
         for row in (Archived(time, tick(2), "commit", b"", None), Archived(tick(1), time, "commit", b"", None)):
             with pytest.raises(Damaged, match="an instant time"):
-                decode_rows(encode_rows([row]), "a file")
+                decode_rows(encode_table(rows_table([row])), "a file")
 
 
 @pytest.mark.parametrize("name", ["precious.txt", "hoodie.properties", "..", ""])

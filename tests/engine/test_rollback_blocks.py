@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from nbcc import Table
-from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks, rollback_block, without_rolled_back
+from nbcc.engine.files.log_block import BlockKind, encode_block, read_blocks, without_rolled_back
 from nbcc.engine.table import open_table
 from nbcc.engine.timeline import decode_commit, encode_commit
+from tests.builders.blocks import rollback_block
 from tests.builders.heartbeats import Died, dies
 from tests.builders.hudi import same
 from tests.builders.tables import batch, context, make_table, state, tick

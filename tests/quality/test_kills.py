@@ -18,9 +18,9 @@ from nbcc.simulator.search.explore import Verdict
 from nbcc.simulator.search.jobs import SearchJob
 from nbcc.simulator.search.verdicts import accepted, bound_of
 from nbcc.simulator.search.verdicts.judge import Cell
-from nbcc.simulator.search.verdicts.kills import ENOUGH, Kill, believed, mutants_of, small_worlds
+from nbcc.simulator.search.verdicts.kills import ENOUGH, Kill, believed, small_worlds
 from tools import kills, kills_page
-from tools.kills import Subject, kill_all, subjects
+from tools.kills import Subject, kill_all, mutants_of, subjects
 from tools.known_bugs import bugs, from_mapping
 
 KILLS = mutants_of(accepted())

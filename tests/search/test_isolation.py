@@ -20,16 +20,9 @@ from nbcc.simulator.lockstep.crosscheck.history import PlayedHistory
 from nbcc.simulator.lockstep.crosscheck.hypothesis_driver import given_choices
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.search.explore import Verdict, explore
-from nbcc.simulator.search.verdicts.isolation import (
-    SKEWED,
-    UPDATES,
-    VERBS,
-    anomalies,
-    anomalies_in,
-    anomalies_of_verb,
-)
+from nbcc.simulator.search.verdicts.isolation import SKEWED, UPDATES, anomalies, anomalies_in
 from tests.builders.reachable import reachable
-from tools.change_rows import PAGE, page
+from tools.change_rows import PAGE, VERBS, anomalies_of_verb, page
 from tools.regenerate import stale
 
 LOST, SKEW, SURVIVES = "lost update", "write skew", "row survives delete"

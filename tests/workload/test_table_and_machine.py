@@ -15,7 +15,7 @@ from nbcc.engine.storage import open_storage
 from nbcc.engine.table import Table
 from nbcc.simulator.workload import calibrate, listings
 from nbcc.simulator.workload.costs import calibration, store
-from nbcc.simulator.workload.recorded import recorded, recording
+from nbcc.simulator.workload.recorded import recording
 from nbcc.simulator.workload.run import simulate
 
 TABLES = Path(__file__).parents[1] / "tables"
@@ -33,7 +33,7 @@ def own_table(path: Path, commits: int) -> Table:
 
 def test_a_workload_comes_from_the_timeline_of_a_table_of_nbcc(tmp_path: Path) -> None:
     table = own_table(tmp_path / "t", 4)
-    scenario = recorded(open_storage(tmp_path / "t"))
+    scenario = recording(open_storage(tmp_path / "t")).scenario
     (lane,) = scenario.recorded
     writes = [i for i in table.timeline() if i.action == "deltacommit" and i.completed]
     assert [batch.rows for batch in lane] == [40] * len(writes) == [40] * 4
@@ -74,7 +74,7 @@ def test_a_workload_comes_from_the_timeline_of_a_table_of_hudi(tmp_path: Path) -
 def test_a_table_without_writes_has_no_workload(tmp_path: Path) -> None:
     own_table(tmp_path / "t", 1)
     with pytest.raises(BadInput, match="1 completed writes"):
-        recorded(open_storage(tmp_path / "t"))
+        recording(open_storage(tmp_path / "t"))
 
 
 def test_a_calibration_measures_every_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
-
-TICK_MS: Final = 500
-"""The milliseconds of a tick of the models: the margin that the engine's locks leave for clocks that drift."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LockLimits:
-    """The bounds of a search of a lock model. Times are in ticks of 500 ms.
+    """The bounds of a search of a lock model. Times are in ticks of 500 ms, the margin that the engine's
+    locks leave for clocks that drift.
 
     `contenders` is the number of actors that compete for the lock. `ticks` is the last time that a clock can reach.
     `lease` is the number of ticks after which a lease expires. `drift` is the greatest difference between two clocks.

@@ -207,12 +207,3 @@ def small_state(terms: tuple[Term, ...], sorts: tuple[Sort, ...]) -> Term:
         if solver.check() == z3.sat:
             return solver.model()
     return None
-
-
-def prove(system: ProvedSystem, report: Callable[[ObligationResult], None] = lambda _: None) -> list[ObligationResult]:
-    """Discharge all proof obligations of a system. `report` is called with the result of each obligation."""
-    results = []
-    for each in obligations(system):
-        results.append(discharge(each))
-        report(results[-1])
-    return results

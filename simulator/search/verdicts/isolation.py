@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from nbcc.model import Model, Protocol, World
 from nbcc.model.kernel.writer import WRITER
@@ -33,29 +33,6 @@ REREADS: Final = ("non-repeatable read", "phantom read")
 """Anomalies that are searched only in worlds with one file group, where they show if anywhere."""
 
 
-BLIND: Final = {("w1", 1): (), ("w2", 1): ()}
-"""The reads of two writers that read nothing."""
-VERBS: Final[Mapping[str, Sequence[Mapping[str, Any]]]] = {
-    "`upsert`, `delete(keys)`": ({"reads": BLIND},),
-    "`update`, `merge`": (
-        {"condition_updates": 2}, {"condition_updates": 1}, {"condition_deletes": 1, "condition_updates": 1},
-    ),
-    "`delete(where=)`": (
-        {"condition_deletes": 2}, {"condition_deletes": 1}, {"condition_deletes": 1, "condition_updates": 1},
-    ),
-}  # fmt: skip
-"""Verb of `Table` -> what the worlds have in which it runs concurrently with the same verb, and with others."""
-
-
-def anomalies_of_verb(verb: str, concurrency: str) -> dict[str, int]:
-    """Map each anomaly that a write by `verb` can show under a concurrency mode to the length of a shortest run. The
-    other writer runs the same verb, or another.
-    """
-    shapes: tuple[dict[str, Any], ...] = ({}, {"partitions": 2, "writes": SKEWED.writes})
-    worlds = [UPDATES.replace(**shape, **limits) for limits in VERBS[verb] for shape in shapes]
-    return _shortest([anomalies_in(world, Protocol(concurrency=concurrency)) for world in worlds])
-
-
 def anomalies_in(world: World, protocol: Protocol) -> Mapping[str, int]:
     """Map each anomaly that is possible in a world to the length of a shortest run with this anomaly."""
     # A read is repeated as of one time, in each file group by itself.
@@ -70,9 +47,10 @@ def anomalies(protocol: Protocol) -> dict[str, int]:
     """
     # Writers that check nothing lose an update in the smallest world already.
     worlds = (UPDATES, SKEWED, LONG) if protocol[Occ].concurrency == "occ" else (UPDATES, SKEWED)
-    return _shortest([anomalies_in(world, protocol) for world in worlds])
+    return shortest([anomalies_in(world, protocol) for world in worlds])
 
 
-def _shortest(possible: Sequence[Mapping[str, int]]) -> dict[str, int]:
-    shortest = {name: min((each[name] for each in possible if name in each), default=0) for name in ANOMALIES}
-    return {name: steps for name, steps in shortest.items() if steps}
+def shortest(possible: Sequence[Mapping[str, int]]) -> dict[str, int]:
+    """Return the least number of steps to each anomaly that is possible in one of several worlds."""
+    steps = {name: min((each[name] for each in possible if name in each), default=0) for name in ANOMALIES}
+    return {name: least for name, least in steps.items() if least}

@@ -7,7 +7,7 @@ hold in a larger world than the one in which the mutant violates it.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -113,10 +113,3 @@ def _is_modelled(mutant: str, bound: frozenset[tuple[str, int]], protocol: Proto
     # A kill names a bound and no world, so that its world is looked up by the bound.
     there = [world for world in worlds if bound_of(world).items() == bound]
     return not there or any(is_modelled(world, protocol) for world in there)
-
-
-def mutants_of(known: Iterable[Kill]) -> Mapping[str, tuple[Kill, ...]]:
-    found: dict[str, list[Kill]] = {}
-    for kill in known:
-        found.setdefault(kill.mutant, []).append(kill)
-    return {name: tuple(each) for name, each in found.items()}

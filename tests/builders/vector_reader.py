@@ -1,4 +1,4 @@
-"""Reads vectors with nbcc's engine: the consumer that shows which errors of a reader the vectors find."""
+"""Reads vectors with nbcc's engine, to show which errors of a reader the vectors find."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from nbcc.engine.rules import Rules
 from nbcc.engine.timeline import load
 from nbcc.engine.timeline.archive import Archive
 from nbcc.model import Protocol, Query, World
-
-from ..control.clock import tick_of
-from ..systems.engine import EngineSystem
-from ..systems.engine_rules import rules_of
+from nbcc.simulator.lockstep.control.clock import tick_of
+from nbcc.simulator.lockstep.systems.engine import EngineSystem
+from nbcc.simulator.lockstep.systems.engine_rules import rules_of
 
 WRITES: Final = ("commit", "deltacommit", "replacecommit")
 
