@@ -166,6 +166,15 @@ class HudiSystem:
         return [(self.ticks[match["requested"]], int(match.get("version", 0))) for match in matches]
 
 
+_CALLS: Final[Mapping[str, tuple[str, str]]] = {
+    "start": ("", "requested"), "data": ("rows", ""), "bulk": ("rows", ""), "refused": ("", ""), "gone": ("", ""),
+    "commit": ("waits", "completed"), "plan": ("", "requested"), "compact": ("instant", ""),
+    "commit_compaction": ("waits", "completed"), "choose_rollback": ("", ""), "plan_rollback": ("", "requested"),
+    "run_rollback": ("instant", "completed"),
+}  # fmt: skip
+"""Call of the peer -> the argument that it takes besides the actor, and the state of the instant that it creates."""
+
+
 class HudiOperation:
     def __init__(self, system: HudiSystem, actor: str, rows: list[list[Any]], instant: str | None) -> None:
         self._system = system
@@ -182,7 +191,7 @@ class HudiOperation:
             self._tick = self._system.take_time()
         if step.call is not None:
             try:
-                getattr(self, f"_{step.call}")()
+                self._ask(step.call)
             except PeerRefused as refused:
                 raise CannotStep(f"{step.call} of {self._actor}: {refused}") from refused
         return {}
@@ -191,55 +200,22 @@ class HudiOperation:
         """Close the Hudi client and make its heartbeat expire, as after a crash."""
         self._system.ask("crash", actor=self._actor)
 
-    def _start(self) -> None:
-        self._appeared(self._system.ask("start", actor=self._actor))
-
-    def _data(self) -> None:
-        self._system.ask("data", actor=self._actor, rows=self._rows)
-
-    def _bulk(self) -> None:
-        self._system.ask("bulk", actor=self._actor, rows=self._rows)
-
-    def _refused(self) -> None:
-        self._system.ask("refused", actor=self._actor)
-
-    def _gone(self) -> None:
-        self._system.ask("gone", actor=self._actor)
-
-    def _commit(self) -> None:
-        self._system.ask("commit", actor=self._actor, waits=self._waits)
-        self._completed()
-
-    def _plan(self) -> None:
-        planned = self._system.ask("plan", actor=self._actor)
-        if planned is None:
+    def _ask(self, call: str) -> None:
+        """Ask the peer for a call of `_CALLS`, and map the instant that it creates or completes to the tick."""
+        argument, becomes = _CALLS[call]
+        arguments = {argument: getattr(self, f"_{argument}")} if argument else {}
+        answer = self._system.ask(call, actor=self._actor, **arguments)
+        if call == "plan" and answer is None:
             raise CannotStep("Hudi finds nothing to compact")
-        self._appeared(planned)
-
-    def _compact(self) -> None:
-        self._system.ask("compact", actor=self._actor, instant=self._instant)
-
-    def _commit_compaction(self) -> None:
-        self._system.ask("commit_compaction", actor=self._actor, waits=self._waits)
-        self._completed()
-
-    def _choose_rollback(self) -> None:
-        self._system.ask("choose_rollback", actor=self._actor)
-
-    def _plan_rollback(self) -> None:
-        self._appeared(self._system.ask("plan_rollback", actor=self._actor))
-
-    def _run_rollback(self) -> None:
-        self._system.ask("run_rollback", actor=self._actor, instant=self._instant)
-        self._completed()
+        if becomes == "requested":
+            self._instant = answer
+            self._system.ticks[answer] = self._tick
+        elif becomes == "completed":
+            self._completed()
 
     @property
     def _waits(self) -> bool:
         return self._tick % WAITS_ONE_IN == 0
-
-    def _appeared(self, instant: str) -> None:
-        self._instant = instant
-        self._system.ticks[instant] = self._tick
 
     def _completed(self) -> None:
         entries = self._system.entries()
