@@ -60,22 +60,18 @@ class Duration(click.ParamType[float]):
         return float(parts[1]) * SECONDS[parts[2] or "s"]
 
 
+SYSTEMS = [
+    ("engine", "the engine in one process; it stops at each access to storage, lock or clock (the default)"),
+    ("s3", "the engine on an S3 server in this process, whose requests fail at random"),
+    ("spark", "the engine with its data work as Spark jobs"),
+    ("hudi", "Apache Hudi 1.2.0 on Spark, in its own process; `make interop` builds its environment"),
+    ("model", "the model against itself, for measurements and for mutants of the model"),
+    ("MODULE:FACTORY", "your own system: factory(world, protocol, batches) -> nbcc.simulator.lockstep.systems.System"),
+]
+
+
 def _sections() -> Iterable[Section]:
-    systems = [
-        (
-            "engine",
-            "the engine in one process; it stops at each access to storage, lock or clock (the default)",
-        ),
-        ("s3", "the engine on an S3 server in this process, whose requests fail at random"),
-        ("spark", "the engine with its data work as Spark jobs"),
-        ("hudi", "Apache Hudi 1.2.0 on Spark, in its own process; `make interop` builds its environment"),
-        ("model", "the model against itself, for measurements and for mutants of the model"),
-        (
-            "MODULE:FACTORY",
-            "your own system: factory(world, protocol, batches) -> nbcc.simulator.lockstep.systems.System",
-        ),
-    ]
-    return ("Systems", systems), ("Worlds", names.worlds()), ("Actions", names.actions())
+    return ("Systems", SYSTEMS), *names.sections("worlds", "actions")()
 
 
 @click.command(cls=Teaching, sections=_sections, short_help="Random interleavings of the engine against the model.")

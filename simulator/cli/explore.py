@@ -5,7 +5,7 @@ limits.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,6 @@ from . import names
 from .command import (
     FileToWrite,
     FiniteNumber,
-    Section,
     Teaching,
     WholeNumber,
     answer,
@@ -36,15 +35,12 @@ if TYPE_CHECKING:
     from .search import FinishedSearch
 
 
-def _sections() -> Iterable[Section]:
-    return ("Worlds", names.worlds()), ("Protocols", names.protocols()), ("Promises", names.promises())
-
-
 ONE_PROCESS = "one search is one process; 'nbcc verdicts' takes --workers and --on"
 
 
 @click.command(
-    cls=Teaching, sections=_sections, elsewhere={"--workers": ONE_PROCESS, "--on": ONE_PROCESS},
+    cls=Teaching, sections=names.sections("worlds", "protocols", "promises"),
+    elsewhere={"--workers": ONE_PROCESS, "--on": ONE_PROCESS},
     short_help="Every interleaving of a small world, up to its limits.",
 )  # fmt: skip
 @click.argument("world", shell_complete=names.completes("worlds"))

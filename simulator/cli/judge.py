@@ -17,7 +17,6 @@ from .command import (
     WORKERS,
     FileToWrite,
     FiniteNumber,
-    Section,
     Teaching,
     WholeNumber,
     answer,
@@ -32,8 +31,6 @@ from .outcome import Exit, gravest
 from .progress import on_stderr
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from nbcc.simulator.search.comparison import Comparison, JudgedPromise
     from nbcc.simulator.search.verdicts.judge import SearchedWorld
     from nbcc.simulator.trace import Trace
@@ -45,11 +42,8 @@ WORDS = {
 }  # fmt: skip
 
 
-def _sections() -> Iterable[Section]:
-    return ("Protocols", names.protocols()), ("Worlds", names.worlds()), ("Promises", names.promises())
-
-
-@click.command(cls=Teaching, sections=_sections, short_help="What a protocol breaks, compared with another one.")
+@click.command(cls=Teaching, sections=names.sections("protocols", "worlds", "promises"),
+               short_help="What a protocol breaks, compared with another one.")  # fmt: skip
 @click.argument("protocol", shell_complete=names.completes("protocols"))
 @click.option("--against", metavar="NAME", help="Compare with this protocol.  [default: the one that PROTOCOL extends]")
 @click.option("--promise", "promises", multiple=True, metavar="NAME", help="Judge this promise only; may be repeated.")

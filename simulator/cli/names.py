@@ -78,16 +78,13 @@ def traces() -> list[Row]:
     return [(path.stem, trace.load(path).title) for folder in folders for path in sorted(folder.glob("*.json"))]
 
 
-KINDS: dict[str, Callable[[], list[Row]]] = {
-    "worlds": worlds,
-    "protocols": protocols,
-    "promises": promises,
-    "actions": actions,
-    "mutants": mutants,
-    "mechanisms": mechanisms,
-    "findings": findings,
-    "words": words,
-}
+_KINDS = (worlds, protocols, promises, actions, mutants, mechanisms, findings, words)
+KINDS: dict[str, Callable[[], list[Row]]] = {each.__name__: each for each in _KINDS}
+
+
+def sections(*kinds: str) -> Callable[[], list[tuple[str, list[Row]]]]:
+    """Return the function that lists the names of these kinds for the help of a command, each kind under its title."""
+    return lambda: [(kind.capitalize(), COMPLETED[kind]()) for kind in kinds]
 
 
 def completes(*kinds: str) -> Callable[[Context, Parameter, str], list[CompletionItem]]:

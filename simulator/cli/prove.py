@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from . import names
-from .command import FileToWrite, Section, Teaching, answer, debug_option, echo, json_option, users_words
+from .command import FileToWrite, Teaching, answer, debug_option, echo, json_option, users_words
 from .outcome import Exit
 
 if TYPE_CHECKING:
@@ -21,11 +21,8 @@ EXITS = {"PROVED": Exit.AGREES, "PROVED IN PART": Exit.UNDETERMINED, "FAILED": E
          "UNDETERMINED": Exit.UNDETERMINED}  # fmt: skip
 
 
-def _sections() -> Iterable[Section]:
-    return (("Protocols", names.protocols()),)
-
-
-@click.command(cls=Teaching, sections=_sections, short_help="Promises proved for any number of actors.")
+@click.command(cls=Teaching, sections=names.sections("protocols"),
+               short_help="Promises proved for any number of actors.")  # fmt: skip
 @click.option("--protocol", default="default", show_default=True, shell_complete=names.completes("protocols"),
               help="Name or .toml file of a protocol.")  # fmt: skip
 @click.option("--promise", "promises", multiple=True, metavar="NAME", help="Only this promise; may be repeated.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,6 @@ import click
 from . import names
 from .command import (
     FileToWrite,
-    Section,
     Teaching,
     answer,
     debug_option,
@@ -31,11 +30,8 @@ if TYPE_CHECKING:
 EXPECTED = {"violated": "VIOLATED", "disagreed": "DISAGREED", "agreed": "AGREED"}
 
 
-def _sections() -> Iterable[Section]:
-    return ("Actions", names.actions()), ("Protocols", names.protocols())
-
-
-@click.command(cls=Teaching, sections=_sections, short_help="Play a saved interleaving on the model or on the engine.")
+@click.command(cls=Teaching, sections=names.sections("actions", "protocols"),
+               short_help="Play a saved interleaving on the model or on the engine.")  # fmt: skip
 @click.argument("trace", shell_complete=names.completes("traces"))
 @click.option("--on", "systems", multiple=True, metavar="SYSTEM",
               help="model, engine, s3, spark, hudi, or package.module:factory; may be repeated.  "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,6 @@ from . import names
 from .command import (
     FileToWrite,
     FiniteNumber,
-    Section,
     Teaching,
     WholeNumber,
     answer,
@@ -31,11 +29,8 @@ if TYPE_CHECKING:
     from nbcc.simulator.workload.scenario import Scenario
 
 
-def _sections() -> Iterable[Section]:
-    return (("Scenarios", names.scenarios()),)
-
-
-@click.command(cls=Teaching, sections=_sections, short_help="What many writers on one table would cost, by mode.")
+@click.command(cls=Teaching, sections=names.sections("scenarios"),
+               short_help="What many writers on one table would cost, by mode.")  # fmt: skip
 @click.argument("scenario", required=False, shell_complete=names.completes("scenarios"))
 @click.option(
     "--mode", type=click.Choice(["nbcc", "occ", "single", "all"]), default="all", show_default=True,

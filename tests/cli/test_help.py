@@ -4,6 +4,8 @@ would have no effect are refused.
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 import pytest
 from click.testing import CliRunner
@@ -28,7 +30,8 @@ def help_of(*command: str) -> str:
 def one_of_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every list of discovered names has one row."""
     for kind in ("worlds", "protocols", "promises", "actions", "scenarios"):
-        monkeypatch.setattr(names, kind, lambda kind=kind: [(f"one-of-{kind}", "What it says of itself.")])
+        rows = [(f"one-of-{kind}", "What it says of itself.")]
+        monkeypatch.setitem(names.COMPLETED, kind, partial(list, rows))
     monkeypatch.setattr(type(table.command), "list_commands", lambda self, ctx: ["timeline"])
 
 
