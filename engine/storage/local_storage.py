@@ -9,7 +9,7 @@ import os
 import stat
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import Any, BinaryIO, Final
 from urllib.parse import unquote, urlsplit
@@ -52,71 +52,59 @@ class LocalStorage(Listable):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.url!r})"
 
-    def put_if_absent(self, path: str, data: bytes) -> bool:
+    @contextmanager
+    def _asked(self, operation: str, path: str) -> Iterator[None]:
+        """Raise `StorageError` for an error of the file system, and `NotFound` if there is no file to read."""
         try:
-            return self._files.create(confined(path), data)
+            yield
         except OSError as refused:
-            raise of_file_system("create", path, self.url, refused) from refused
+            if operation in ("read", "sync") and isinstance(refused, FileNotFoundError | NotADirectoryError):
+                raise NotFound(path) from None
+            raise of_file_system(operation, path, self.url, refused) from refused
+
+    def put_if_absent(self, path: str, data: bytes) -> bool:
+        with self._asked("create", path):
+            return self._files.create(confined(path), data)
 
     def put_file(self, path: str, file: BinaryIO) -> bool:
         """Create `path` with the content of an open file; return False if `path` exists."""
-        try:
+        with self._asked("create", path):
             return self._files.create(confined(path), file)
-        except OSError as refused:
-            raise of_file_system("create", path, self.url, refused) from refused
 
     def put(self, path: str, data: bytes) -> None:
-        try:
+        with self._asked("write", path):
             self._files.replace(confined(path), data, durable=not path.startswith(_HEARTBEATS))
-        except OSError as refused:
-            raise of_file_system("write", path, self.url, refused) from refused
 
     def get(self, path: str) -> bytes:
-        try:
+        with self._asked("read", path):
             return self._files.read(confined(path))
-        except (FileNotFoundError, NotADirectoryError):
-            raise NotFound(path) from None
-        except OSError as refused:
-            raise of_file_system("read", path, self.url, refused) from refused
 
     def make_durable(self, path: str) -> bool:
-        try:
+        with self._asked("sync", path):
             return self._files.sync(confined(path))
-        except (FileNotFoundError, NotADirectoryError):
-            raise NotFound(path) from None
-        except OSError as refused:
-            raise of_file_system("sync", path, self.url, refused) from refused
 
     def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
         """Return the bytes of each range of a file; fewer bytes if the file ends within the range."""
-        try:
+        with self._asked("read", path):
             return self._files.read_ranges(confined(path), ranges)
-        except (FileNotFoundError, NotADirectoryError):
-            raise NotFound(path) from None
-        except OSError as refused:
-            raise of_file_system("read", path, self.url, refused) from refused
 
     def list(self, prefix: str) -> list[Entry]:
         entries = []
-        try:
+        with self._asked("list", prefix):
             for path, entry in self._below(prefix):
                 with suppress(FileNotFoundError):  # removed since its folder was read
                     status = entry.stat()
                     entries.append(Entry(path, status.st_size, status.st_mtime))
-        except OSError as refused:
-            raise of_file_system("list", prefix, self.url, refused) from refused
         return sorted(entries)
 
     def paths(self, prefix: str) -> Sequence[str]:
-        try:
+        with self._asked("list", prefix):
             return [path for path, _ in self._below(prefix)]
-        except OSError as refused:
-            raise of_file_system("list", prefix, self.url, refused) from refused
 
     def sizes_but(self, folder: str) -> tuple[dict[str, int], Sequence[str]]:
         head = f"{folder}/"
         sizes, inside = dict[str, int](), []
-        try:
+        with self._asked("list", ""):
             for path, entry in self._below(""):
                 if path.startswith(head):
                     inside.append(path)
@@ -126,8 +114,6 @@ class LocalStorage(Listable):
                 except FileNotFoundError:  # removed since its folder was read
                     continue
                 sizes[path] = size
-        except OSError as refused:
-            raise of_file_system("list", "", self.url, refused) from refused
         return sizes, inside
 
     def _below(self, prefix: str) -> Iterator[tuple[str, os.DirEntry[str]]]:
@@ -170,10 +156,8 @@ class LocalStorage(Listable):
         for folder, names in groupby(split, lambda each: each[0]):
             durable = not f"{folder}/".startswith(_TEMPORARY)
             below = next((above for above in _FOLDERS_OF_ONE if folder.startswith(f"{above}/")), "")
-            try:
+            with self._asked("delete", folder):
                 self._files.remove(folder, [name for _, name in names], durable, below)
-            except OSError as refused:
-                raise of_file_system("delete", folder, self.url, refused) from refused
 
     def conditional_object(self, path: str) -> ConditionalObject:
         return LocalObject(self._root, confined(path), self.url)
