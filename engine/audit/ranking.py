@@ -130,11 +130,11 @@ def _outranked(loser: KeyRecord, best: KeyRecord, rule: MergeRule, merge_order: 
     if loser.ordering is None and best.ordering is not None:
         if loser.deletes:
             return f"every later record outranks a delete without a value of {name}"
-        return f"event time: it has no value of {name}, and the answer has {_shown(best.ordering)}"
+        return f"event time: it has no value of {name}, and the answer has {shown(best.ordering)}"
     if best.ordering == loser.ordering:
-        return f"event time: {name} is {_shown(best.ordering)} in both, and {_later(loser, best, merge_order)}"
+        return f"event time: {name} is {shown(best.ordering)} in both, and {_later(loser, best, merge_order)}"
     is_smaller = best.ordering is not None and best.ordering > loser.ordering
-    smaller = f"event time: {name} {_shown(loser.ordering)} is smaller than {_shown(best.ordering)}"
+    smaller = f"event time: {name} {shown(loser.ordering)} is smaller than {shown(best.ordering)}"
     return smaller if is_smaller else f"a delete without a value of {name} came after it, among the logs"
 
 
@@ -152,5 +152,5 @@ def _later(loser: KeyRecord, best: KeyRecord, merge_order: str) -> str:
     return f"the answer was {times[1]} later, at {times[0]}"
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     return repr(value) if isinstance(value, str) else str(value)

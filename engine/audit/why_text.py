@@ -8,6 +8,7 @@ from datetime import date, datetime
 from typing import Any
 
 from ..terminal import folded
+from .ranking import shown
 from .why import Why, WhyGroup, WhyLine
 
 _WORDS = {"answers": "ANSWERS", "outranked": "outranked", "superseded": "superseded", "hidden": "hidden"}
@@ -63,24 +64,17 @@ def _group(explanation: Why, group: WhyGroup) -> Iterator[str]:
         yield from _line(explanation, number, line)
     yield f"  answer: {group.answer}"
     if group.row is not None:
-        yield "    " + ", ".join(f"{name} = {_shown(value)}" for name, value in group.row.items())
+        yield "    " + ", ".join(f"{name} = {shown(value)}" for name, value in group.row.items())
 
 
 def _line(explanation: Why, number: int, line: WhyLine) -> Iterator[str]:
-    record = line.record + (f" {explanation.ordering} = {_shown(line.ordering)}" if explanation.ordering else "")
+    record = line.record + (f" {explanation.ordering} = {shown(line.ordering)}" if explanation.ordering else "")
     sets = "" if line.sets is None else f", sets {', '.join(line.sets) or 'no column'}"
     yield f"  {number}. {line.kind} {line.path.rpartition('/')[2]}: {record}{sets}"
-    piece = f"slice {line.slice}" if line.slice else "no slice" if _unsliced(line) else "slice before every barrier"
+    others = "no slice" if line.status == "hidden" else "slice before every barrier"
+    piece = f"slice {line.slice}" if line.slice else others
     yield f"     requested {line.requested}, completed {line.completed or '-'}, {piece}"
     yield f"     {_WORDS[line.status]}: {line.because}"
-
-
-def _unsliced(line: WhyLine) -> bool:
-    return line.status == "hidden"
-
-
-def _shown(value: Any) -> str:
-    return repr(value) if isinstance(value, str) else str(value)
 
 
 def _plain(value: Any) -> Any:

@@ -86,7 +86,8 @@ def to_properties(config: TableConfig) -> dict[str, str]:
         "hoodie.datasource.write.drop.partition.columns": "false",
         "hoodie.table.create.schema": config.avro_schema,
     }
-    return {**common, **_ordering_properties(config), **_own_properties(config), **_checksum(config)}
+    checksum = {"hoodie.table.checksum": table_checksum(config.name)}
+    return {**common, **_ordering_properties(config), **_own_properties(config), **checksum}
 
 
 def _ordering_properties(config: TableConfig) -> dict[str, str]:
@@ -141,10 +142,6 @@ def _own_properties(config: TableConfig) -> dict[str, str]:
     if config.archive_policy is not None:
         written |= config.archive_policy.to_properties()
     return written | config.coordination.to_properties()
-
-
-def _checksum(config: TableConfig) -> dict[str, str]:
-    return {"hoodie.table.checksum": table_checksum(config.name)}
 
 
 def from_properties(values: Mapping[str, str], schema: pa.Schema) -> TableConfig:

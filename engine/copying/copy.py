@@ -106,7 +106,8 @@ def copy(
     if read.rows and config.merge_on_read:
         compact.run(context, config)
     # Read back from the table: the digest of what was given to the writer would not show what was stored.
-    there = sum((digest_of(_columns(rows, config.schema)) for rows in _rows(context, config)), Digest())
+    stored = EngineSource(context, config, None).chunks()
+    there = sum((digest_of(_columns(rows, config.schema)) for rows in stored), Digest())
     if there != read:
         raise Conflict(
             asked,
@@ -115,10 +116,6 @@ def copy(
         )
     target.put(RECORD, _record(url, source.time, read.text))
     return Copied(read.rows, read.text, source.time, source.reader, target.url)
-
-
-def _rows(context: Context, config: TableConfig) -> Any:
-    return EngineSource(context, config, None).chunks()
 
 
 def _columns(rows: pa.Table, schema: pa.Schema) -> pa.Table:

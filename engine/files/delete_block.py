@@ -202,7 +202,7 @@ def decode_deletes(block: Block, name: str = "log file") -> list[pa.Table]:
 
 
 def _by_type(records: list[dict[str, Any]]) -> list[pa.Table]:
-    wrappers = [_wrapper(record["orderingVal"]) for record in records]
+    wrappers = [None if record["orderingVal"] is None else record["orderingVal"][0] for record in records]
     tables = []
     for wanted in dict.fromkeys(wrappers):
         chosen = [at for at, wrapper in enumerate(wrappers) if wrapper == wanted]
@@ -222,7 +222,3 @@ def _by_type(records: list[dict[str, Any]]) -> list[pa.Table]:
 
 
 _ARROW: Final = {name: arrow for name, _, arrow in _BRANCHES}
-
-
-def _wrapper(ordering: Any) -> str | None:
-    return None if ordering is None else ordering[0]

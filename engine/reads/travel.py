@@ -11,9 +11,8 @@ from ..context import Context
 from ..errors import BadInput
 from ..lock import held
 from ..timeline import Timeline, completion_of
-from ..timeline.decisions import Decision
+from ..timeline.decisions import Decision, last_entry
 from ..timeline.history import Active, History, Whole
-from ..timeline.settled import newest_settled
 from ..writes.claims import new_time
 from ..writes.deciding import tick
 from ..writes.decision_log import catch_up, decide, is_free, is_parallel, uses_decision_log
@@ -41,9 +40,24 @@ def newest_time(context: Context, listed: Timeline) -> str:
     """Return the greatest completion time in a listing; if the instants of an entry of the decision log are published
     at the same time, the greatest one before each instant that the listing has missed.
     """
-    if is_parallel(context):
-        return newest_settled(context.storage, listed.completed)
-    return listed.greatest_completion or ""
+    return newest_settled(context, listed) if is_parallel(context) else listed.greatest_completion or ""
+
+
+def newest_settled(context: Context, listed: Timeline) -> str:
+    """Return the greatest completion time that is earlier than each missing instant of the last entry of the decision
+    log; '' if there is none.
+
+    A listing may show an instant and miss an earlier one of the same entry. Only the last entry can have missing
+    instants: the next one is created after them. A listing that begins after this call shows all instants that
+    completed at or before the returned time.
+    """
+    shown = {instant.completed: instant.requested for instant in listed.completed if instant.completed}
+    # Read after the listing: an entry that was the last one before it may have been completed during it.
+    last = last_entry(context.storage)
+    decided = () if last is None else (item for item in last.items if item.kind == "commit")
+    # '~' is greater than every time, which consists of digits.
+    first = min((item.time for item in decided if shown.get(item.time) != item.requested), default="~")
+    return max((time for time in shown if time < first), default="")
 
 
 def list_again(context: Context, listed: Timeline, time: str) -> Whole:

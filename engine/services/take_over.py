@@ -170,13 +170,9 @@ def _sample(slices: tuple[FileSlice, ...]) -> list[FileSlice]:
     """Return the slices in the order in which they are sampled: the smallest slice of each bucket, then all other
     slices.
     """
-    by_size = sorted(slices, key=_bytes)
+    by_size = sorted(slices, key=lambda piece: sum(file.size for file in piece.files))
     first = {bucket_of(piece.file_id): piece for piece in reversed(by_size)}
     return [*first.values(), *(piece for piece in by_size if piece not in first.values())]
-
-
-def _bytes(piece: FileSlice) -> int:
-    return sum(file.size for file in piece.files)
 
 
 def _paths(slices: tuple[FileSlice, ...]) -> set[str]:

@@ -98,7 +98,8 @@ class Recording(Listable):
     def _holds(self, path: str) -> bool:
         if path in self._pretended:
             return True
-        return path not in self.deleted and any(entry.path == path for entry in self._storage.list(_folder(path)))
+        folder = path.rpartition("/")[0]
+        return path not in self.deleted and any(entry.path == path for entry in self._storage.list(folder))
 
 
 class _Simulated:
@@ -119,7 +120,3 @@ class _Simulated:
             return None
         self._storage.put(self._path, data)
         return Version(data)
-
-
-def _folder(path: str) -> str:
-    return path.rpartition("/")[0]

@@ -15,7 +15,7 @@ from ..data.columns import IS_DELETED, conform, one_array
 from ..data.jobs import InProcessJobs, Jobs
 from ..data.keys import KeySpec, partition_paths
 from ..errors import BadInput
-from ..schema import META_COLUMNS
+from ..schema import without_meta
 from ..schema.accepted import fits, fitted, same_type
 
 _FLAG: Final = pa.field(IS_DELETED, pa.bool_())
@@ -33,7 +33,7 @@ def as_upserts(data: Any, config: TableConfig, *, by_value: bool = True) -> Any:
     """
     asked, schema = "write a batch", config.schema
     rows = rows_of(data, asked)
-    present = _without_meta(schema_of(rows, asked))
+    present = without_meta(schema_of(rows, asked))
     flag = [_FLAG] if IS_DELETED in present.names and IS_DELETED not in schema.names else []
     _refuse_unknown(present, pa.schema([*schema, *flag]), asked)
     needed = [each.name for each in schema if config.partial_update or not each.nullable]
@@ -78,7 +78,7 @@ def as_partial_upserts(data: Any, config: TableConfig, sets: frozenset[str]) -> 
     """
     asked, schema = "write some columns of a batch", config.schema
     rows = rows_of(data, asked)
-    present = _without_meta(schema_of(rows, asked))
+    present = without_meta(schema_of(rows, asked))
     named = [name for name in schema.names if name in sets or name in config.always_set]
     flag = [IS_DELETED] if IS_DELETED in present.names else []
     wanted = pa.schema([*(schema.field(name) for name in named), *([_FLAG] if flag else [])])
@@ -105,7 +105,7 @@ def as_deletes(
     """
     asked = "delete a batch of keys"
     rows = rows_of(data, asked)
-    present = _without_meta(schema_of(rows, asked))
+    present = without_meta(schema_of(rows, asked))
     _refuse_unknown(present, schema, asked)
     _refuse_missing(present, key, asked)
     if ordering is not None and ordering not in present.names:
@@ -236,10 +236,6 @@ def _without_views(rows: pa.Table) -> pa.Table:
     """Return the rows with plain strings and binaries: polars gives views, which few functions of Arrow take."""
     plain = {"string_view": pa.string(), "binary_view": pa.binary()}
     return rows.cast(pa.schema([field.with_type(plain.get(str(field.type), field.type)) for field in rows.schema]))
-
-
-def _without_meta(schema: pa.Schema) -> pa.Schema:
-    return pa.schema([field for field in schema if field.name not in META_COLUMNS])
 
 
 def _fitted(rows: Any, wanted: pa.Schema, asked: str, zone: str | None = None, by_value: bool = True) -> Any:

@@ -1,8 +1,11 @@
 """Merges the records of one key into one row. The winner may be a delete.
 
 If the table merges by event time, the record with the greatest ordering value wins. If the table merges by commit time,
-the record of the write that completed last wins. The module `tombstones` decides whether a compaction retains a winning
-delete in its base file.
+the record of the write that completed last wins.
+
+RFC-66 does not say how a compaction handles deletes. With event-time ordering, a write with a smaller ordering value
+than a delete may complete after the compaction of that delete. Without a tombstone in the base file, such a write would
+undo the delete. With commit-time ordering, the write that completes last wins, so no tombstone is needed.
 """
 
 from __future__ import annotations
@@ -12,7 +15,6 @@ from typing import Any, NamedTuple, Protocol
 
 from ..machine.marks import Marks
 from .table import Log
-from .tombstones import needs_tombstones
 
 
 class Ranked(NamedTuple):
@@ -49,7 +51,7 @@ class MergeRules:
     def merger(self, world: Any) -> Merger:
         """Return the merge rules of the table of a world."""
         event_time = world.merge_mode == "EVENT_TIME_ORDERING"
-        return Merger(event_time, keeps_tombstones=needs_tombstones(event_time))
+        return Merger(event_time, keeps_tombstones=event_time)
 
 
 def rank(record: Ranked, event_time: bool) -> tuple[float, ...]:

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, NamedTuple
 
 from nbcc.model.machine import Changes, Transition
-from nbcc.model.machine.transition import DEAD
+from nbcc.model.machine.transition import DEAD, go_to
 
 from .limits import LockLimits
 from .lock_model import LockModel
@@ -101,16 +101,16 @@ class NumberedLockModel(LockModel):
             one("contender_finds_lease_expired", IDLE, contender.clear, contender.finds_expired),
             one("contender_releases_for_another", CLEARING, contender.release_newest),
             one("number_is_created", CREATING, contender.create, contender.may_create),
-            one("number_is_refused", CREATING, contender.give_up, contender.may_not_create),
+            one("number_is_refused", CREATING, go_to(IDLE), contender.may_not_create),
             one("answer_is_lost", CREATING, contender.create_unanswered, contender.may_create, fault=True),
-            one("request_is_lost", CREATING, contender.fail, fault=True),
-            one("contender_recognises_number", CHECKING, contender.verify, contender.recognises),
-            one("contender_repeats_put", CHECKING, contender.repeat, contender.is_absent),
-            one("contender_finds_another_owner", CHECKING, contender.give_up, contender.finds_another),
-            one("check_fails", CHECKING, contender.give_up, held=contender.owns, fault=True),
+            one("request_is_lost", CREATING, go_to(CHECKING), fault=True),
+            one("contender_recognises_number", CHECKING, go_to(VERIFYING), contender.recognises),
+            one("contender_repeats_put", CHECKING, go_to(CREATING), contender.is_absent),
+            one("contender_finds_another_owner", CHECKING, go_to(IDLE), contender.finds_another),
+            one("check_fails", CHECKING, go_to(IDLE), held=contender.owns, fault=True),
             one("contender_has_newest_number", VERIFYING, contender.tidy_next, contender.has_newest),
-            one("contender_finds_newer_number", VERIFYING, contender.give_up, contender.has_older),
-            one("contender_tidies", TIDYING, contender.tidy, held=_acquires),
+            one("contender_finds_newer_number", VERIFYING, go_to(IDLE), contender.has_older),
+            one("contender_tidies", TIDYING, contender.tidy, held=lambda: True),
             one("contender_begins_renewal", HOLDING, contender.renew, contender.may_renew),
             one("heartbeat_is_put", RENEWING, contender.beat),
             one("contender_begins_release", HOLDING, contender.release),
@@ -134,10 +134,6 @@ class NumberedLockModel(LockModel):
 def newest(numbers: Numbers) -> Number:
     """Return the lock with the greatest number."""
     return max(numbers)
-
-
-def _acquires() -> bool:
-    return True
 
 
 class _NumberedEffects:
@@ -223,18 +219,6 @@ class _NumberedEffects:
     def create_unanswered(self, own: NumberedContender, numbers: Numbers) -> Changes:
         """Create the lock file, but report a failure to the contender: no answer, or 412 (precondition failed)."""
         return {**self.create(own, numbers), "own": own._replace(step=CHECKING)}
-
-    def fail(self, own: NumberedContender) -> Changes:
-        return {"own": own._replace(step=CHECKING)}
-
-    def repeat(self, own: NumberedContender) -> Changes:
-        return {"own": own._replace(step=CREATING)}
-
-    def verify(self, own: NumberedContender) -> Changes:
-        return {"own": own._replace(step=VERIFYING)}
-
-    def give_up(self, own: NumberedContender) -> Changes:
-        return {"own": own._replace(step=IDLE)}
 
     def tidy_next(self, own: NumberedContender) -> Changes:
         # Earlier attempts are settled: none of their puts can still become the newest number.

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Final, Literal, NamedTuple
 
 from nbcc.model.machine import Changes, Transition
-from nbcc.model.machine.transition import DEAD
+from nbcc.model.machine.transition import DEAD, go_to
 
 from .limits import LockLimits
 from .lock_model import LockModel
@@ -100,13 +100,13 @@ class StorageLockModel(LockModel):
             one("put_is_answered", PUTTING, contender.finish, contender.may_replace, held=contender.acquires),
             one("put_is_refused", PUTTING, contender.doubt, contender.may_not_replace),
             one("contender_recognises_put", CHECKING, contender.finish, contender.recognises, held=contender.acquires),
-            one("contender_repeats_put", CHECKING, contender.repeat, contender.may_repeat),
+            one("contender_repeats_put", CHECKING, go_to(PUTTING), contender.may_repeat),
             one("contender_finds_another_lease", CHECKING, contender.react, contender.finds_another),
             one("contender_begins_renewal", HOLDING, contender.renew, contender.may_renew),
             one("contender_begins_release", HOLDING, contender.release),
             one("contender_releases_lost_lease", LOST, contender.release),
             one("answer_is_lost", PUTTING, contender.execute_unanswered, contender.may_replace, fault=True),
-            one("request_is_lost", PUTTING, contender.fail, fault=True),
+            one("request_is_lost", PUTTING, go_to(CHECKING), fault=True),
             one("check_fails", CHECKING, contender.fail_to_check, held=contender.owns, fault=True),
         )
 
@@ -212,17 +212,11 @@ class _Effects:
         """Execute the put, but return no answer or status 412 (precondition failed) to the contender."""
         return {**self.doubt(own), "lease": own.put}
 
-    def fail(self, own: Contender) -> Changes:
-        return {"own": own._replace(step=CHECKING)}
-
     def fail_to_check(self, own: Contender) -> Changes:
         # A holder keeps the lease that it knows until that ends. Another contender must not assume anything.
         step = HOLDING if own.request == "renew" else IDLE
         known, until = (own.known, own.until) if own.request == "renew" else (None, None)
         return {"own": own._replace(step=step, request="", put=None, known=known, until=until, quick=False)}
-
-    def repeat(self, own: Contender) -> Changes:
-        return {"own": own._replace(step=PUTTING)}
 
     def react(self, own: Contender, lease: Lease | None) -> Changes:
         """Make the contender repeat or end its request, because the store contains an unexpected lease."""

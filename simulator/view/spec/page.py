@@ -64,7 +64,8 @@ def page(title: str, about: Sequence[str], chapters: Sequence[Chapter]) -> str:
     """Return the specification as HTML text. `about` are paragraphs under the title."""
     return PAGE.substitute(
         title=escape(title), variables=css_variables([]), about=_paragraphs(about),
-        navigation="".join(map(_navigation, chapters)), chapters="".join(map(_chapter, chapters)),
+        navigation="".join(_summary(each, each.entries) for each in chapters),
+        chapters="".join(map(_chapter, chapters)),
     )  # fmt: skip
 
 
@@ -90,10 +91,6 @@ def _paragraphs(texts: Iterable[str]) -> str:
 def _prose(text: str) -> str:
     """Return a text as HTML. What a docstring has in backticks becomes code."""
     return sub(r"``?([^`]+)``?", r"<code>\1</code>", escape(text))
-
-
-def _navigation(chapter: Chapter) -> str:
-    return _summary(chapter, chapter.entries)
 
 
 def _summary(chapter: Chapter, entries: Iterable[SpecEntry]) -> str:

@@ -31,25 +31,17 @@ ROWS: Final = (
 """The clauses that imply the row of a read."""
 
 
+BASES: Final = (
+    "a base file holds exactly the logs that completed before its barrier",
+    "only a record that a base file holds wins in it",
+    "`newest` has the greatest barrier of the plans of a group",
+    "only a plan that exists has parts",
+    "a time is never ahead of the clock",
+    "completion times of instants are distinct",
+)
 HINTS: Final[dict[str, tuple[str, ...]]] = {
-    WINS: (
-        "a base file holds exactly the logs that completed before its barrier",
-        "only a record that a base file holds wins in it",
-        "`newest` has the greatest barrier of the plans of a group",
-        "only a plan that exists has parts",
-        "a time is never ahead of the clock",
-        "completion times of instants are distinct",
-        "in a base file that holds a record one wins",
-    ),
-    KEEPS: (
-        "a base file holds exactly the logs that completed before its barrier",
-        "only a record that a base file holds wins in it",
-        "`newest` has the greatest barrier of the plans of a group",
-        "only a plan that exists has parts",
-        "a time is never ahead of the clock",
-        "completion times of instants are distinct",
-    ),
-}
+    WINS: (*BASES, "in a base file that holds a record one wins"), KEEPS: BASES,
+}  # fmt: skip
 """Clauses that the proof of a clause needs, tried first."""
 
 
