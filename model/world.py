@@ -301,10 +301,6 @@ def limit_names() -> tuple[str, ...]:
     return tuple(name for part in mechanisms.limits() for name in names_of(part))
 
 
-def world_names() -> tuple[str, ...]:
-    return (*(each.name for each in fields(World) if each.name != "limits"), *limit_names())
-
-
 def sections() -> dict[str, tuple[str, ...]]:
     """Return the field names of each section of a world file: first the world's own fields, then the limits declared by
     mechanisms.

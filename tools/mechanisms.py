@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from importlib.resources import files
@@ -15,7 +16,7 @@ from nbcc.model.mechanisms import actions
 from nbcc.model.promises import PROMISES
 from nbcc.model.protocol import choices
 from nbcc.model.validation import nearest
-from nbcc.model.world import world_names
+from nbcc.model.world import World, limit_names
 from nbcc.simulator.lockstep.mechanism import Feature, Names
 from nbcc.simulator.lockstep.mechanisms import features, rooms
 from nbcc.simulator.search import mutants
@@ -53,7 +54,8 @@ def homeless(all_of_them: Iterable[Feature]) -> Iterator[str]:
 def _known() -> dict[str, Iterable[str]]:
     from nbcc.simulator.lockstep.mapping import STEPS
 
-    limits = (f"world.{name}" for name in world_names())
+    of_world = (each.name for each in fields(World) if each.name != "limits")
+    limits = (f"world.{name}" for name in (*of_world, *limit_names()))
     return {
         "model": tuple(actions()),
         "options": (*choices(), *limits),

@@ -33,13 +33,14 @@ from nbcc.simulator.lockstep.crosscheck.disagreement import Disagreement
 from nbcc.simulator.lockstep.crosscheck.history import SNAPSHOT, PlayedHistory
 from nbcc.simulator.lockstep.crosscheck.report import Tally
 from nbcc.simulator.lockstep.mapping import IMPOSSIBLE, STEPS
-from nbcc.simulator.lockstep.schedule import DelayedPublication, Pct, Random, Schedule, Swarm
+from nbcc.simulator.lockstep.schedule import Pct, Random, Schedule, Swarm
 from nbcc.simulator.lockstep.systems import System
 from nbcc.simulator.lockstep.systems.hudi_histories import does_otherwise, fitted
 from nbcc.simulator.lockstep.systems.model import ModelSystem
 from nbcc.simulator.lockstep.systems.registry import factory
 from nbcc.simulator.observables import model_rows
 from nbcc.simulator.trace import Batches, Trace
+from tools.delayed_publication import DelayedPublication
 from tools.peers.hudi.options import options
 from tools.peers.hudi.release import NEWEST
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 
-def several(count: int, noun: str, plural: str = "") -> str:
-    """Return a count with its noun, like ``1 file`` or ``1,200 files``. `plural` is needed only for irregular nouns."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+def several(count: int, noun: str) -> str:
+    """Return a count with its noun, like ``1 file`` or ``1,200 files``."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def size(count: int) -> str:

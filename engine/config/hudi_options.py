@@ -92,8 +92,8 @@ def tuning(*names: str) -> HudiOption:
     return HudiOption(names, (ignored(ANY),))
 
 
-def no_service(name: str, instead: str, default: str = "false") -> HudiOption:
-    return HudiOption((name,), (means(default), ignored(ANY, notice=instead)))
+def no_service(name: str, instead: str) -> HudiOption:
+    return HudiOption((name,), (means("false"), ignored(ANY, notice=instead)))
 
 
 SIMPLE: Final = ("simplekeygenerator", "simpleavrokeygenerator", "simple", "simple_avro")

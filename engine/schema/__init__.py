@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from .avro import avro_json, from_avro
 from .columns import META_COLUMNS, with_meta, without_meta
-from .spark import ddl, from_spark, to_spark
+from .spark import from_spark, to_spark
 
-__all__ = ["META_COLUMNS", "avro_json", "ddl", "from_avro", "from_spark", "to_spark", "with_meta", "without_meta"]
+__all__ = ["META_COLUMNS", "avro_json", "from_avro", "from_spark", "to_spark", "with_meta", "without_meta"]

@@ -11,27 +11,22 @@ from ..errors import Unsupported
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
-_PRIMITIVES: Final[tuple[tuple[pa.DataType, str, str], ...]] = (  # Arrow, DDL, class
-    (pa.bool_(), "BOOLEAN", "BooleanType"),
-    (pa.int8(), "TINYINT", "ByteType"),  # no table stores it: `accepted.stored_schema` makes it an int
-    (pa.int16(), "SMALLINT", "ShortType"),
-    (pa.int32(), "INT", "IntegerType"),
-    (pa.int64(), "BIGINT", "LongType"),
-    (pa.float32(), "FLOAT", "FloatType"),
-    (pa.float64(), "DOUBLE", "DoubleType"),
-    (pa.string(), "STRING", "StringType"),
-    (pa.binary(), "BINARY", "BinaryType"),
-    (pa.date32(), "DATE", "DateType"),
-    (pa.timestamp("us", "UTC"), "TIMESTAMP", "TimestampType"),
-    (pa.timestamp("ms", "UTC"), "TIMESTAMP", "TimestampType"),
-    (pa.timestamp("us"), "TIMESTAMP_NTZ", "TimestampNTZType"),
-    (pa.timestamp("ms"), "TIMESTAMP_NTZ", "TimestampNTZType"),
+_PRIMITIVES: Final[tuple[tuple[pa.DataType, str], ...]] = (  # Arrow, class
+    (pa.bool_(), "BooleanType"),
+    (pa.int8(), "ByteType"),  # no table stores it: `accepted.stored_schema` makes it an int
+    (pa.int16(), "ShortType"),
+    (pa.int32(), "IntegerType"),
+    (pa.int64(), "LongType"),
+    (pa.float32(), "FloatType"),
+    (pa.float64(), "DoubleType"),
+    (pa.string(), "StringType"),
+    (pa.binary(), "BinaryType"),
+    (pa.date32(), "DateType"),
+    (pa.timestamp("us", "UTC"), "TimestampType"),
+    (pa.timestamp("ms", "UTC"), "TimestampType"),
+    (pa.timestamp("us"), "TimestampNTZType"),
+    (pa.timestamp("ms"), "TimestampNTZType"),
 )
-
-
-def ddl(schema: pa.Schema) -> str:
-    """Return the schema as the column list of a Spark ``CREATE TABLE`` statement."""
-    return ", ".join(_ddl_field(field, " ") for field in schema)
 
 
 def to_spark(schema: pa.Schema) -> StructType:
@@ -53,30 +48,10 @@ def from_spark(struct: StructType | str) -> pa.Schema:
     return pa.schema([pa.field(f.name, _from_spark(f.dataType, f.name), f.nullable) for f in parsed.fields])
 
 
-def _ddl_field(field: pa.Field, between: str) -> str:
-    quoted = field.name.replace("`", "``")
-    return f"`{quoted}`{between}{_ddl_type(field.type, field.name)}{'' if field.nullable else ' NOT NULL'}"
-
-
-def _ddl_type(kind: pa.DataType, name: str) -> str:
-    for arrow, text, _ in _PRIMITIVES:
-        if kind.equals(arrow):
-            return text
-    if pa.types.is_decimal128(kind):
-        return f"DECIMAL({kind.precision}, {kind.scale})"
-    if pa.types.is_list(kind):
-        return f"ARRAY<{_ddl_type(kind.value_type, name)}>"
-    if pa.types.is_map(kind):
-        return f"MAP<{_ddl_type(kind.key_type, name)}, {_ddl_type(kind.item_type, name)}>"
-    if pa.types.is_struct(kind):
-        return f"STRUCT<{', '.join(_ddl_field(field, ': ') for field in kind)}>"
-    raise _no_spark_type(kind, name)
-
-
 def _to_spark(kind: pa.DataType, name: str) -> DataType:
     from pyspark.sql import types
 
-    for arrow, _, spark in _PRIMITIVES:
+    for arrow, spark in _PRIMITIVES:
         if kind.equals(arrow):
             primitive: DataType = getattr(types, spark)()
             return primitive
@@ -103,7 +78,7 @@ def _from_spark(kind: DataType, name: str) -> pa.DataType:
         return pa.struct(list(from_spark(kind)))
     if isinstance(kind, types.DecimalType):
         return pa.decimal128(kind.precision, kind.scale)
-    for arrow, _, spark in _PRIMITIVES:  # the first of several Arrow types is the one that nbcc writes
+    for arrow, spark in _PRIMITIVES:  # the first of several Arrow types is the one that nbcc writes
         if kind == getattr(types, spark)():
             return arrow
     raise Unsupported(

@@ -143,9 +143,9 @@ def run_plan(own: PlanRunner, plan: Any) -> PlanRunner:
     return PlanRunner(RUNNING, plan.requested, tuple(part.group for part in plan.groups))
 
 
-def writes_groups(action: str, me: str, at: str = RUNNING, tags: tuple[str, ...] = ()) -> Transition:
+def writes_groups(action: str, me: str, tags: tuple[str, ...] = ()) -> Transition:
     """Return the transition by which the actor writes the file of the next group of its plan."""
-    return transition(action, me, at=at, effect=write_group, arguments=next_group, tags=tags)
+    return transition(action, me, at=RUNNING, effect=write_group, arguments=next_group, tags=tags)
 
 
 def next_group(own: PlanRunner) -> Iterable[Args]:

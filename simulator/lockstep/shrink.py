@@ -25,20 +25,21 @@ Fails = Callable[[Trace], "Trace | None"]
 """Plays a trace. Returns it as it was played if it still shows the same, else None."""
 
 
-def shortest_violation(
-    model: Model, steps: Sequence[Step], promise: str, most: int = 200_000
-) -> tuple[Step, ...] | None:
+MOST_NODES = 200_000
+
+
+def shortest_violation(model: Model, steps: Sequence[Step], promise: str) -> tuple[Step, ...] | None:
     """Return the violating interleaving with the fewest context switches, then the fewest actors, then the fewest
     steps.
 
     Each actor's steps in the result are a prefix of its steps in ``steps``. The result is None if the search finds no
-    violation within ``most`` search nodes.
+    violation within `MOST_NODES` search nodes.
     """
-    return fewest_switches(model, steps, PROMISES[promise].holds, most)
+    return fewest_switches(model, steps, PROMISES[promise].holds)
 
 
 def fewest_switches(
-    model: Model, steps: Sequence[Step], shows: Callable[..., str | None], most: int = 200_000
+    model: Model, steps: Sequence[Step], shows: Callable[..., str | None]
 ) -> tuple[Step, ...] | None:
     """Like `shortest_violation`, but the last step of the run must make the function ``shows`` return a message."""
     programs = _programs(steps)
@@ -47,7 +48,7 @@ def fewest_switches(
     start = (model.initial, "", frozenset[str](), tuple(0 for _ in programs))
     queue: list[tuple[Any, ...]] = [((0, 0, 0), next(tie), start, ())]
     seen: set[Any] = set()
-    while queue and len(seen) < most:
+    while queue and len(seen) < MOST_NODES:
         (switches, _, length), _, node, path = heapq.heappop(queue)
         # A node may be in the queue several times, and its cheapest entry comes first.
         if node in seen:

@@ -144,8 +144,9 @@ def rounded(box: Box, radius: float) -> Outline:
     return tuple(part for part in outline if part[0] != "L") if box.width == box.height == 2 * r else outline
 
 
-def _stripes(box: Box, step: float = 6) -> Outline:
+def _stripes(box: Box) -> Outline:
     commands: list[tuple[str, tuple[float, ...]]] = []
+    step = 6.0  # from one stripe to the next
     start = step - box.height
     while start < box.width:
         left, right = max(start, 0.0), min(start + box.height, box.width)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from nbcc.model import Step
-from nbcc.simulator.lockstep.schedule import DelayedPublication, Random
-from nbcc.simulator.lockstep.schedule.wrappers import DELAYS
+from nbcc.simulator.lockstep.schedule import Random
+from tools.delayed_publication import DELAYS, DelayedPublication
 
 PUBLISHES, RUNS, BEGINS = Step("w1", "writer_takes_lock"), Step("roll1", "rollbacker_resumes_rollback"), Step("w2", "x")
 SCHEDULE = DelayedPublication(Random())

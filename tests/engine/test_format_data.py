@@ -21,7 +21,7 @@ from nbcc.engine.errors import NotATable, Unsupported
 from nbcc.engine.files.data_block import DataFormat, decode_data, encode_data
 from nbcc.engine.files.log_block import Block, BlockKind, Header, read_blocks
 from nbcc.engine.parquet import decode_parquet, encode_parquet
-from nbcc.engine.schema import META_COLUMNS, avro_json, ddl, from_avro, from_spark, to_spark, with_meta, without_meta
+from nbcc.engine.schema import META_COLUMNS, avro_json, from_avro, from_spark, to_spark, with_meta, without_meta
 
 VALUES: dict[pa.DataType, st.SearchStrategy[Any]] = {
     pa.bool_(): st.booleans(),
@@ -148,15 +148,6 @@ def test_avro_of_others() -> None:
 def test_types_that_readers_do_not_share_are_refused(kind: pa.DataType) -> None:
     with pytest.raises(Unsupported, match="store the column 'c'"):
         avro_json(pa.schema([("c", kind)]), "t")
-
-
-def test_ddl_is_what_spark_says() -> None:
-    schema = pa.schema(
-        [pa.field("id", pa.string(), nullable=False), ("a`b", pa.list_(pa.struct([("x", pa.decimal128(10, 2))]))),
-         ("m", pa.map_(pa.string(), pa.timestamp("us", "UTC")))])  # fmt: skip
-    assert ddl(schema) == (
-        "`id` STRING NOT NULL, `a``b` ARRAY<STRUCT<`x`: DECIMAL(10, 2)>>, `m` MAP<STRING, TIMESTAMP>"
-    )
 
 
 def test_the_engine_imports_no_pyspark() -> None:

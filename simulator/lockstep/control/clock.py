@@ -37,11 +37,9 @@ class VirtualClock:
     is True, reading the clock and waiting are two calls, so that an actor can lose its lock between them.
     """
 
-    def __init__(self, skew: int = 0, in_two: bool = False, splits: bool = False) -> None:
-        self.tick = 0
-        self.splits = splits
-        self.skew = skew
-        self.in_two = in_two
+    def __init__(self) -> None:
+        self.tick = self.skew = 0
+        self.splits = self.in_two = False
 
 
 class ActorsClock:

@@ -27,10 +27,10 @@ class Harness:
     model step.
     """
 
-    def __init__(self, storage: Storage | None = None, patience: float = 10.0, skew: int = 0) -> None:
+    def __init__(self, storage: Storage | None = None, patience: float = 10.0) -> None:
         self.storage: Storage = storage if storage is not None else MemoryStorage()
         self.lock = VirtualLock()
-        self.clock = VirtualClock(skew)
+        self.clock = VirtualClock()
         self.heartbeats = VirtualHeartbeats()
         self.accesses: list[Access] = []
         self.crashed: dict[str, int] = {}  # actor -> the step in which it died

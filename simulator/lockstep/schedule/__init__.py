@@ -8,17 +8,6 @@ from .pct import Pct
 from .protocol import Choose, Schedule
 from .random import Random
 from .replay import Replay, no_choice
-from .wrappers import AtomicPhases, DelayedPublication, Limited, Swarm
+from .wrappers import AtomicPhases, Limited, Swarm
 
-__all__ = [
-    "AtomicPhases",
-    "Choose",
-    "DelayedPublication",
-    "Limited",
-    "Pct",
-    "Random",
-    "Replay",
-    "Schedule",
-    "Swarm",
-    "no_choice",
-]
+__all__ = ["AtomicPhases", "Choose", "Limited", "Pct", "Random", "Replay", "Schedule", "Swarm", "no_choice"]

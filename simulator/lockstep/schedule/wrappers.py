@@ -1,4 +1,4 @@
-"""Schedules that restrict another one: data phases without interruption, delayed publications, an early end, and swarms
+"""Schedules that restrict another one: data phases without interruption, an early end, and swarms
 (Groce et al., ISSTA 2012), in which each run excludes some random actions.
 """
 
@@ -31,32 +31,6 @@ class AtomicPhases:
         same = [s for s in enabled if last is not None and (s.actor, s.action) == (last.actor, last.action)]
         self._last = same[0] if same and same[0].action in self._actions else self._inner.next(choose, enabled)
         return self._last
-
-
-DELAYS = 3
-"""In this many of (this many + 1) decisions, the schedule excludes steps that start to publish, or to execute a plan.
-"""
-
-
-LAST = ("_takes_lock", "_starts_plan", "_starts_rollback", "_resumes_rollback")
-
-
-class DelayedPublication:
-    """Wraps a schedule, and delays the publication of instants. In most decisions, steps that begin to publish an
-    instant are excluded if other steps are enabled.
-    """
-
-    def __init__(self, inner: Schedule) -> None:
-        self._inner = inner
-
-    def begin(self, choose: Choose, actors: Sequence[str], actions: Sequence[str]) -> None:
-        self._inner.begin(choose, actors, actions)
-
-    def next(self, choose: Choose, enabled: Sequence[Step]) -> Step | None:
-        """Return a step chosen by the wrapped schedule."""
-        others = [step for step in enabled if not step.action.endswith(LAST)]
-        delays = bool(others) and choose(DELAYS + 1) < DELAYS
-        return self._inner.next(choose, others if delays else enabled)
 
 
 class Limited:

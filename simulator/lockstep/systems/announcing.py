@@ -38,8 +38,6 @@ from ..control.calls import parsed
 from ..control.clock import tick_of
 from ..control.conductor import Task
 from ..control.harness import Handle
-from ..mapping import MAPPING
-from ..mechanism import MappingRow
 from ..mechanisms.announcements import CLEANS_UP, LOOKS, without_lock
 from ..mechanisms.decision_log import CHECKS_CUT, PUT_DECISION
 from .engine import TIMES, EngineSystem
@@ -78,12 +76,10 @@ def _last(texts: Sequence[str], text: str) -> int:
 class AnnouncingSystem(EngineSystem):
     """The engine with announced commits. Times are those of the model (`LogTimes`)."""
 
-    def __init__(
-        self, world: World, protocol: Protocol, mapping: Sequence[MappingRow] = MAPPING, **options: Any
-    ) -> None:
+    def __init__(self, world: World, protocol: Protocol, **options: Any) -> None:
         if because := unplayed(world, protocol):
             raise CannotPlay(because)
-        super().__init__(world, protocol, mapping=mapping, **options)
+        super().__init__(world, protocol, **options)
         self.harness.clock.splits = True
         self.rows_by_action = {**self.rows_by_action, **{row.action: row for row in without_lock(protocol)}}
         self._running: dict[str, Task] = {}

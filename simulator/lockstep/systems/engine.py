@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -100,12 +100,7 @@ class EngineSystem:
     refuses_by_class = True
 
     def __init__(
-        self,
-        world: World,
-        protocol: Protocol,
-        rules: Rules | None = None,
-        mapping: Sequence[MappingRow] = MAPPING,
-        harness: Harness | None = None,
+        self, world: World, protocol: Protocol, rules: Rules | None = None, harness: Harness | None = None
     ) -> None:
         check_world(world, protocol)
         self.world = world
@@ -119,7 +114,7 @@ class EngineSystem:
         self._rules_of: dict[str, Rules] = {}  # of the actors with a protocol of their own in the world
         self._batches: dict[str, Batch] = {}  # the newest of each actor
         self._foreign: set[str] = set()  # actors that act as services of another engine
-        self.rows_by_action: Mapping[str, MappingRow] = by_action(mapping)
+        self.rows_by_action: Mapping[str, MappingRow] = by_action(MAPPING)
         self._operations = operations()
         self._tasks: list[Task] = []
         self._cache: dict[str, tuple[int, tuple[Any, ...]]] = {}

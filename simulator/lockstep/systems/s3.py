@@ -25,8 +25,6 @@ from nbcc.model.mechanisms.decision_log import TOGETHER, DecisionLog
 
 from ..control.harness import Handle, Harness
 from ..control.storage import ControlledStorage, MemoryStorage
-from ..mapping import MAPPING
-from ..mechanism import MappingRow
 from ..s3.faults import Fault, Kind
 from ..s3.server import Bucket, s3_server
 from .announcing import AnnouncingOperation, AnnouncingSystem
@@ -169,20 +167,14 @@ class S3System(EngineSystem):
 
     name = "s3"
 
-    def __init__(
-        self,
-        world: World,
-        protocol: Protocol,
-        choose: Choose = one_in_some,
-        mapping: Sequence[MappingRow] = MAPPING,
-    ) -> None:
+    def __init__(self, world: World, protocol: Protocol, choose: Choose = one_in_some) -> None:
         self._bucket = _bucket()
         self._folder = f"t{next(_NUMBERS)}/"
         view = BucketView(self._bucket, self._folder)
         url = f"s3://lake/{self._folder.rstrip('/')}"
         remote = ObjectStorage(url, {**self._bucket.options, "retry_config": _RETRIES})
         self.store = S3Storage(view, remote, self._bucket, choose)
-        super().__init__(world, protocol, harness=Harness(view), mapping=mapping)
+        super().__init__(world, protocol, harness=Harness(view))
         self._bucket.page = random.Random(repr(world)).choice(PAGES)
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:

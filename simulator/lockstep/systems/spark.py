@@ -47,20 +47,14 @@ class SparkSystem(EngineSystem):
     name = "spark"
 
     def __init__(
-        self,
-        world: World,
-        protocol: Protocol,
-        *,
-        spark: SparkSession,
-        folder: Path | None = None,
-        mapping: Sequence[MappingRow] = MAPPING,
+        self, world: World, protocol: Protocol, *, spark: SparkSession, folder: Path | None = None
     ) -> None:
         self._spark = spark
         self._temporary = folder is None
         self._folder = folder or Path(tempfile.mkdtemp(dir=MEMORY if MEMORY.is_dir() else None))
         storage = open_storage(self._folder)
-        self.coarse = frozenset(row.action for row in mapping if row.ends_after in DATA_FILES)
-        super().__init__(world, protocol, mapping=mapping, harness=Harness(storage, PATIENCE))
+        self.coarse = frozenset(row.action for row in MAPPING if row.ends_after in DATA_FILES)
+        super().__init__(world, protocol, harness=Harness(storage, PATIENCE))
 
     def operation(self, name: str, handle: Handle) -> EngineOperation:
         return SparkOperation(self, name, handle)

@@ -40,8 +40,8 @@ def explore(
     checkpoint: Path | None = None,
     progress: Progress | None = None,
 ) -> Result:
-    """Visit every reachable state of a system and check promises. `system.Explorable` and `system.Property` define the
-    interfaces of systems and promises.
+    """Visit every reachable state of a system and check promises. The module `system` describes the interfaces of
+    systems and promises.
 
     Args:
         `canary`: A promise that must be violated. If the search does not find the canary's violation, the other results

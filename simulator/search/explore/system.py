@@ -1,49 +1,28 @@
-"""The interfaces that systems and promises must implement for a search."""
+"""The interfaces of systems and promises for a search.
+
+Every system has `initial`, and either `successors(state)` or both `enabled(state)` and `apply(state, step)`. The
+methods `finished`, `stopped_by_limits` and `projection` are optional. `finished(state)` returns True if a run may end
+in this state; otherwise, the end is a deadlock. `stopped_by_limits(state)` returns the actors that only a limit of
+the world prevents from continuing. `projection(names)` returns a function that maps a state to the values of the
+named components.
+
+A promise has a `name`, and is a property of states or of steps, according to its `kind`. `holds(system, before, step,
+after)` checks the step from state `before` to state `after`: it returns None, or a message that describes the
+violation. `sometimes(system, state)` returns False if the promise is only vacuously true in the state. The methods
+`reads` and `unfit` are optional. `reads(system)` returns the components (state variables) that the promise reads. A
+search evaluates the promise once for each combination of values of these components. `unfit(system)` returns the
+reason why the promise does not apply to a system, or None.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from typing import Any, Protocol, cast, runtime_checkable
+from typing import Any, cast
 
 from nbcc.model.machine import TransitionSystem
 
 Successors = Callable[[Any], Iterator[tuple[Any, Any]]]
 Projection = Callable[[Any], Hashable]
-
-
-class Explorable(Protocol):
-    """A searchable system. Every system has `initial`, and either `successors(state)` or both `enabled(state)` and
-    `apply(state, step)`.
-
-    The methods `finished`, `stopped_by_limits` and `projection` are optional. `finished(state)` returns True if a run
-    may end in this state; otherwise, the end is a deadlock. `stopped_by_limits(state)` returns the actors that only a
-    limit of the world prevents from continuing. `projection(names)` returns a function that maps a state to the values
-    of the named components.
-    """
-
-    @property
-    def initial(self) -> Any: ...
-
-
-@runtime_checkable
-class Property(Protocol):
-    """A promise: a property of states or of steps, according to `kind`.
-
-    `holds(system, before, step, after)` checks the step from state `before` to state `after`: it returns None, or a
-    message that describes the violation. `sometimes(system, state)` returns False if the promise is only vacuously true
-    in the state. The methods `reads` and `unfit` are optional. `reads(system)` returns the components (state variables)
-    that the promise reads. A search evaluates the promise once for each combination of values of these components.
-    `unfit(system)` returns the reason why the promise does not apply to a system, or None.
-    """
-
-    @property
-    def name(self) -> str: ...
-    @property
-    def kind(self) -> str: ...
-    @property
-    def holds(self) -> Callable[[Any, Any, Any, Any], str | None]: ...
-    @property
-    def sometimes(self) -> Callable[[Any, Any], bool]: ...
 
 
 def successors_of(system: Any) -> Successors:
