@@ -48,9 +48,6 @@ READINGS = {"idle": 0, "listing": core.LISTING, LISTED: core.LISTED, "listing ag
 GIVEN_UP: Final = (REFUSED, REPEATED, OTHER_ROWS, ABORTED)
 """Steps of a writer that has found a reason to give up its write."""
 
-Element = tuple[str, int]
-"""A write: its writer and number. A log: its write, group and version, as a longer tuple."""
-
 
 def instance(model: Model) -> Instance:
     """Return the finite instance that corresponds to a world: the elements of each sort (writes, logs, plans, ...) and
