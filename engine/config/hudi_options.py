@@ -81,10 +81,14 @@ def refused(*values: str, why: str, remedy: str = "leave it out") -> ValueRule:
     return ValueRule(values, why, remedy)
 
 
+def one(name: str, *rules: ValueRule) -> HudiOption:
+    return HudiOption((name,), rules)
+
+
 def flag(name: str, default: bool, why: str, remedy: str = "leave it out") -> HudiOption:
     """An option of which nbcc does the default."""
     yes, no = ("true", "false") if default else ("false", "true")
-    return HudiOption((name,), (means(yes), refused(no, why=why, remedy=remedy)))
+    return one(name, means(yes), refused(no, why=why, remedy=remedy))
 
 
 def tuning(*names: str) -> HudiOption:
@@ -93,7 +97,7 @@ def tuning(*names: str) -> HudiOption:
 
 
 def no_service(name: str, instead: str) -> HudiOption:
-    return HudiOption((name,), (means("false"), ignored(ANY, notice=instead)))
+    return one(name, means("false"), ignored(ANY, notice=instead))
 
 
 SIMPLE: Final = ("simplekeygenerator", "simpleavrokeygenerator", "simple", "simple_avro")
@@ -127,10 +131,10 @@ KEY_GENERATOR: Final = HudiOption(
 
 _GLOBAL: Final = ("global_bloom", "global_simple", "record_index", "global_record_level_index", "hbase", "flink_state")
 _BUCKETS: Final = "rows are found by a bucket index, in the same partitions"
-INDEX: Final = HudiOption(
-    ("hoodie.index.type",),
-    (means("bucket"), ignored("simple", "bloom", "inmemory", "record_level_index", *_GLOBAL, notice=_BUCKETS)),
-)
+INDEX: Final = one(
+    "hoodie.index.type", means("bucket"),
+    ignored("simple", "bloom", "inmemory", "record_level_index", *_GLOBAL, notice=_BUCKETS),
+)  # fmt: skip
 """A global index is refused in a partitioned table, by `check_meaning`."""
 
 MERGE_MODES: Final[Mapping[str, str]] = {
@@ -167,54 +171,38 @@ MERGED_BY: Final = HudiOption(
     (means(*MERGE_MODES, _AVRO_MERGER), _EMPTY, _PARTIAL, _OWN_FUNCTION),
 )
 
-HASH_FIELD: Final = HudiOption(
-    ("hoodie.bucket.index.hash.field",),
-    (ValueRule((ANY,)),),
-)
+HASH_FIELD: Final = one("hoodie.bucket.index.hash.field", means(ANY))
 """Refused by `check_meaning` unless it names the record key."""
 
 BY_MEANING: Final = (KEY_GENERATOR, INDEX, HASH_FIELD)
 """Options whose values depend on the table: `check_meaning` compares them with it."""
 
 OTHERS: Final = (
-    HudiOption(
-        ("hoodie.metadata.enable",),
-        (means("false"), ignored("true", notice="nbcc writes no metadata table, and readers list the files")),
-    ),
+    one("hoodie.metadata.enable", means("false"),
+        ignored("true", notice="nbcc writes no metadata table, and readers list the files")),
     HudiOption(
         ("hoodie.datasource.hive_sync.enable", "hoodie.datasource.meta.sync.enable", "hoodie.meta.sync.enable"),
         (means("false"), ignored(ANY, notice="no metastore is updated")),
     ),
-    HudiOption(
-        ("hoodie.index.bucket.engine",),
-        (means("simple"), ignored("consistent_hashing", notice="Table.resize changes the number of buckets")),
-    ),
+    one("hoodie.index.bucket.engine", means("simple"),
+        ignored("consistent_hashing", notice="Table.resize changes the number of buckets")),
     HudiOption(
         ("hoodie.datasource.write.reconcile.schema", "hoodie.write.set.null.for.missing.columns"),
         (means("true", "false"),),
     ),
-    HudiOption(
-        ("hoodie.combine.before.upsert",),
-        (means("true"), ignored("false", notice="several rows of a key in one batch are combined in any case")),
-    ),
-    HudiOption(
-        ("hoodie.schema.on.read.enable",),
-        (means("false"), ignored("true", notice="columns change by Table.alter_schema and by mergeSchema")),
-    ),
+    one("hoodie.combine.before.upsert", means("true"),
+        ignored("false", notice="several rows of a key in one batch are combined in any case")),
+    one("hoodie.schema.on.read.enable", means("false"),
+        ignored("true", notice="columns change by Table.alter_schema and by mergeSchema")),
     HudiOption(
         ("hoodie.clean.failed.writes.policy", "hoodie.cleaner.policy.failed.writes"),
         (means("lazy"), ignored(ANY, notice="a failed write is undone once its heartbeat has expired")),
     ),
     HudiOption(("hoodie.table.cdc.enabled", "hoodie.table.cdc.supplemental.logging.mode"), (means(ANY),)),
-    HudiOption(
-        ("hoodie.table.base.file.format",),
-        (means("parquet"), refused(ANY, why="nbcc writes base files as Parquet")),
-    ),
-    HudiOption(
-        ("hoodie.datasource.merge.type",),
-        (means("payload_combine"), refused(ANY, why="rows of logs would be returned unmerged, with the older ones")),
-    ),
-    HudiOption(("hoodie.datasource.read.file.index.listing.mode",), (means("eager", "lazy"),)),
+    one("hoodie.table.base.file.format", means("parquet"), refused(ANY, why="nbcc writes base files as Parquet")),
+    one("hoodie.datasource.merge.type", means("payload_combine"),
+        refused(ANY, why="rows of logs would be returned unmerged, with the older ones")),
+    one("hoodie.datasource.read.file.index.listing.mode", means("eager", "lazy")),
     flag("hoodie.populate.meta.fields", True, "rows are found and merged by Hudi's meta columns"),
     flag(
         "hoodie.datasource.write.partitionpath.urlencode", False,
@@ -245,10 +233,8 @@ OTHERS: Final = (
         ("hoodie.payload.delete.field", "hoodie.payload.delete.marker"),
         (refused(ANY, why="only _hoodie_is_deleted marks a delete", remedy="add that column"),),
     ),
-    HudiOption(
-        ("hoodie.bucket.index.partition.expressions",),
-        (refused(ANY, why="all partitions have the same number of buckets"),),
-    ),
+    one("hoodie.bucket.index.partition.expressions",
+        refused(ANY, why="all partitions have the same number of buckets")),
     no_service("hoodie.clustering.inline", "no writer clusters: run Table.cluster"),
     no_service("hoodie.clustering.async.enabled", "no writer clusters: run Table.cluster"),
     no_service("hoodie.clustering.schedule.inline", "no writer clusters: run Table.cluster"),

@@ -54,11 +54,11 @@ ALSO: Final = dict.fromkeys(("ranks", "commit_time"), frozenset(names_of(Schedul
 """File of lemmas -> an option of the core that breaks a promise which only this file claims: LAWS."""
 MOST: Final = 600
 """By day, at most this many states of a world are compared; every night, all of them."""
+DYING: Final = (world("writer, compactor, reader", **CRASHES), world("writer, 2 compactor", **CRASHES))
 SMALL: Final[dict[str, tuple[World, ...]]] = {
     "core": (
         world("2 writer, compactor"),
-        world("writer, compactor, reader", **CRASHES),
-        world("writer, 2 compactor", **CRASHES),
+        *DYING,
         world("2 writer, 2 compactor", compactions=2, buckets=2, writes=APART),
         world("writer, compactor", **TWICE),
         world("writer, 2 compactor", **TWICE, buckets=2, writes={("w1", 1): (0, 1), ("w1", 2): (0, 1)}),
@@ -66,8 +66,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
     "ranks": (
         world("writer, compactor", **TWICE),
         world("2 writer, compactor", writes={("w1", 1): (2, 1), ("w2", 1): (1, 0)}, buckets=2),
-        world("writer, compactor, reader", **CRASHES),
-        world("writer, 2 compactor", **CRASHES),
+        *DYING,
     ),
     "commit_time": (
         world("writer, compactor", **TWICE, merge_mode=COMMIT_TIME),
@@ -80,8 +79,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("2 writer, reader", resends=1),
         world("3 writer", resends=1),
         world("2 writer", resends=1, buckets=2, **CRASHES),
-        world("writer, compactor, reader", **CRASHES),
-        world("writer, 2 compactor", **CRASHES),
+        *DYING,
     ),
     "heartbeats": (
         world("writer, 2 rollbacker", stalls=1, rollbacks=1),
@@ -90,8 +88,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, rollbacker, reader", stalls=1, rollbacks=1),
         world("writer, rollbacker", stalls=1, rollbacks=1, log_versions=2),
         world("2 writer, rollbacker", stalls=2, rollbacks=2, buckets=2, writes=APART),
-        world("writer, compactor, reader", **CRASHES),
-        world("writer, 2 compactor", **CRASHES),
+        *DYING,
     ),
     "optimistic": (
         world("2 writer, compactor", settings=OPTIMISTIC),
@@ -108,8 +105,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, 2 compactor, cleaner", writes_per_writer=2, **CLEANS),
         world("2 writer, compactor, cleaner", buckets=2, writes=APART, **CLEANS),
         world("writer, compactor, cleaner, reader", writes_per_writer=2, **CLEANS),
-        world("writer, compactor, reader", **CRASHES),
-        world("writer, 2 compactor", **CRASHES),
+        *DYING,
     ),
     "archiving": (
         world("writer, compactor, 2 archiver", writes_per_writer=2, archives=2, **RETAINED),
@@ -127,8 +123,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, log_compactor, reader", log_versions=2, log_compactions=1),
         world("writer, log_compactor", log_versions=3, log_compactions=1),
         world("writer, 2 log_compactor", log_versions=2, log_compactions=1, **CRASHES),
-        world("writer, compactor, reader", **CRASHES),
-        world("writer, 2 compactor", **CRASHES),
+        *DYING,
     ),
     "replaces": (
         world("writer, compactor, overwriter"),
@@ -136,8 +131,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, compactor, overwriter", partitions=2, writes={("w1", 1): (0, 1), ("over1", 1): (1, 0)}),
         world("writer, 2 overwriter"),
         world("writer, overwriter, reader"),
-        world("writer, compactor, reader", **CRASHES),
-        world("writer, 2 compactor", **CRASHES),
+        *DYING,
     ),
     "resizes": (
         world("2 writer, resizer", **SPLITS),
@@ -146,8 +140,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, 2 resizer", **{**SPLITS, "resizes": 2, "writes_per_writer": 2}),
         world("writer, resizer", **{**SPLITS, "resizes": 2}, cancelled_resizes=1),
         world("writer, resizer, reader", **SPLITS),
-        world("writer, compactor, reader", **CRASHES),
-        world("writer, 2 compactor", **CRASHES),
+        *DYING,
     ),
     "resizes_by_range": (
         world("2 writer, resizer", **SPLITS),
@@ -155,8 +148,7 @@ SMALL: Final[dict[str, tuple[World, ...]]] = {
         world("writer, compactor, resizer", writes_per_writer=2, **SPLITS),
         world("writer, 2 resizer", **{**SPLITS, "resizes": 2, "writes_per_writer": 2}),
         world("writer, resizer, reader", **SPLITS),
-        world("writer, compactor, reader", **CRASHES),
-        world("writer, 2 compactor", **CRASHES),
+        *DYING,
     ),
     "decisions": (
         world("2 writer", lock_losses=1),
