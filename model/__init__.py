@@ -14,15 +14,5 @@ from .slices import FileSlice
 from .world import World
 
 __all__ = [
-    "Change",
-    "FileSlice",
-    "Instant",
-    "Model",
-    "Protocol",
-    "Query",
-    "Record",
-    "Refused",
-    "State",
-    "Step",
-    "World",
-]
+    "Change", "FileSlice", "Instant", "Model", "Protocol", "Query", "Record", "Refused", "State", "Step", "World",
+]  # fmt: skip

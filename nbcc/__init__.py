@@ -20,26 +20,10 @@ if TYPE_CHECKING:
     from .simulator.view.plot import draw_slices, draw_timeline, draw_verdicts
 
 __all__ = [
-    "BadInput",
-    "Cleaned",
-    "Conflict",
-    "Damaged",
-    "LimitExceeded",
-    "Limits",
-    "MaintenancePolicy",
-    "NbccError",
-    "NotATable",
-    "Table",
-    "Unsupported",
-    "copy_table",
-    "draw_slices",
-    "draw_timeline",
-    "draw_verdicts",
-    "register",
-    "session",
-    "set_limits",
-    "sql_view",
-]
+    "BadInput", "Cleaned", "Conflict", "Damaged", "LimitExceeded", "Limits", "MaintenancePolicy", "NbccError",
+    "NotATable", "Table", "Unsupported", "copy_table", "draw_slices", "draw_timeline", "draw_verdicts", "register",
+    "session", "set_limits", "sql_view",
+]  # fmt: skip
 
 _HOMES: Final = {
     "MaintenancePolicy": ".engine.config.maintenance",

@@ -17,15 +17,6 @@ from .redact import redacted
 from .why import Why, why
 
 __all__ = [
-    "Audit",
-    "Commit",
-    "CountingStorage",
-    "DamagedFile",
-    "Inventory",
-    "Why",
-    "file_faults",
-    "gather",
-    "inspect",
-    "redacted",
-    "why",
-]
+    "Audit", "Commit", "CountingStorage", "DamagedFile", "Inventory", "Why", "file_faults", "gather", "inspect",
+    "redacted", "why",
+]  # fmt: skip

@@ -11,16 +11,6 @@ from .rewrite import rewrite_log
 from .times import Retiming, latest_time, retime, retiming
 
 __all__ = [
-    "Orphan",
-    "PendingPlan",
-    "Retiming",
-    "drop_plan",
-    "latest_time",
-    "missing_metadata",
-    "orphan_files",
-    "pending_plans",
-    "retime",
-    "retiming",
-    "rewrite_log",
-    "write_metadata",
-]
+    "Orphan", "PendingPlan", "Retiming", "drop_plan", "latest_time", "missing_metadata", "orphan_files",
+    "pending_plans", "retime", "retiming", "rewrite_log", "write_metadata",
+]  # fmt: skip

@@ -16,26 +16,7 @@ from .requests import under_lease
 from .verified_puts import create_or_get, put_file, put_own, put_unique
 
 __all__ = [
-    "TRANSIENT",
-    "ByteRange",
-    "Entry",
-    "Listable",
-    "LocalStorage",
-    "NotFound",
-    "ObjectStorage",
-    "RangedStorage",
-    "Storage",
-    "StorageWrapper",
-    "confined",
-    "confined_folder",
-    "content_or_none",
-    "create_or_get",
-    "listed_ahead",
-    "merged_ranges",
-    "open_storage",
-    "put_file",
-    "put_own",
-    "put_unique",
-    "together",
-    "under_lease",
-]
+    "TRANSIENT", "ByteRange", "Entry", "Listable", "LocalStorage", "NotFound", "ObjectStorage", "RangedStorage",
+    "Storage", "StorageWrapper", "confined", "confined_folder", "content_or_none", "create_or_get", "listed_ahead",
+    "merged_ranges", "open_storage", "put_file", "put_own", "put_unique", "together", "under_lease",
+]  # fmt: skip

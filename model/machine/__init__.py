@@ -22,16 +22,6 @@ from .transition import Args, Branch, Changes, Component, Effect, Guard, Step, T
 from .transition_system import TransitionSystem
 
 __all__ = [
-    "Args",
-    "Branch",
-    "Changes",
-    "Component",
-    "Effect",
-    "Guard",
-    "Step",
-    "Transition",
-    "TransitionSystem",
-    "become",
-    "preset",
-    "transition",
-]
+    "Args", "Branch", "Changes", "Component", "Effect", "Guard", "Step", "Transition", "TransitionSystem", "become",
+    "preset", "transition",
+]  # fmt: skip

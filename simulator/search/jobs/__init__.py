@@ -11,16 +11,6 @@ from .job import FAILED, Job, SearchJob, failed_search, known_promises, promises
 from .runners import in_order, on_spark, run_jobs
 
 __all__ = [
-    "FAILED",
-    "Job",
-    "ResultCache",
-    "SearchJob",
-    "failed_search",
-    "in_order",
-    "known_promises",
-    "on_spark",
-    "promises_of",
-    "run_jobs",
-    "transient",
-    "try_job",
-]
+    "FAILED", "Job", "ResultCache", "SearchJob", "failed_search", "in_order", "known_promises", "on_spark",
+    "promises_of", "run_jobs", "transient", "try_job",
+]  # fmt: skip
