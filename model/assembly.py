@@ -11,6 +11,7 @@ from typing import Any
 from . import kernel, mechanisms
 from .machine.binding import ParameterNames
 from .machine.composition import Composition
+from .machine.mechanism import Mechanism
 from .machine.transition import Transition
 from .protocol import Protocol
 from .rules import Rules
@@ -61,8 +62,8 @@ def names_of(composition: Composition, world: World, protocol: Protocol) -> Para
     @cache  # asked for each guard and effect of the actor, of which a model has hundreds
     def constants(actor: str) -> dict[str, Any]:
         own = world.protocol_of(actor, protocol) if actor else protocol
-        of_table = {"world": world, "table_protocol": protocol, "table_rules": rules_of(protocol)}
-        return {**of_table, "protocol": own, "rules": rules_of(own)}
+        of_table = {"world": world, "table_protocol": protocol, "table_rules": rules_of(protocol, world)}
+        return {**of_table, "protocol": own, "rules": rules_of(own, world)}
 
     fields = composition.fields
     return ParameterNames(first_values(composition), composition.actors, constants, composition.views, fields)
@@ -87,14 +88,29 @@ def transitions(composition: Composition) -> list[Transition]:
     return sorted(composition.transitions.values(), key=lambda each: place[each.actor])
 
 
+def rules_of(protocol: Protocol, world: World | None = None) -> Rules:
+    """Compose the rules by which a table is read under a protocol: of any world, or of `world` alone, without those of
+    mechanisms that need use and have none there (see `Mechanism.rules_need_use`). Equal rules are one `Rules` object.
+    """
+    needing = ((name, each) for name, each, _ in mechanisms.in_order() if each.rules_need_use)
+    unused = frozenset(name for name, each in needing if world and not _uses(world, each))
+    return _rules_without(protocol, unused)
+
+
+def _uses(world: World, mechanism: Mechanism) -> bool:
+    """True if a world has actors or limits of a mechanism."""
+    limits = mechanism.limits
+    limited = limits is not None and world[limits] != limits()
+    return limited or any(world.actors.get(kind.name) for kind in mechanism.kinds)
+
+
 @cache
-def rules_of(protocol: Protocol) -> Rules:
-    """Compose the rules by which a table is read under a protocol. Equal protocols share one `Rules` object."""
-
+def _rules_without(protocol: Protocol, unused: frozenset[str]) -> Rules:
     def under(**changes: str) -> Rules:
-        return rules_of(protocol.replace(**changes))
+        return _rules_without(protocol.replace(**changes), unused)
 
+    used = (mechanism for name, mechanism, _ in mechanisms.in_order() if name not in unused)
     # The class of the last mechanism comes first, so that its methods extend those of all others.
-    parts = [part for _, mechanism, _ in mechanisms.in_order() for part in mechanism.rules(protocol)]
+    parts = [part for mechanism in used for part in mechanism.rules(protocol)]
     combined: type[Rules] = type("Rules", (*dict.fromkeys(reversed(parts)), Rules), {})
     return combined(protocol.options, under)

@@ -46,7 +46,7 @@ class Model(TransitionSystem):
     def __init__(self, world: World, protocol: Protocol | None = None) -> None:
         self.world = world
         self.protocol = protocol or Protocol()
-        self.rules = rules_of(self.protocol)
+        self.rules = rules_of(self.protocol, world)
         self.merger = self.rules.merger(world)
         self.composition = assembly.compose(world, self.protocol)
         self._names = assembly.names_of(self.composition, world, self.protocol)

@@ -96,9 +96,10 @@ class Mechanism:
     that is unsupported for another reason. `agree` raises ValueError for an unsupported combination of options. `fit`
     raises ValueError for a world that is unsupported under a protocol. `of_write` returns the mechanism's limits for
     one write, given the actor and the index of the write. Actors for which `of_write` returns different limits are not
-    symmetric. `rules` returns the classes that change how a table is read under a protocol. `values` are added to
-    options of other mechanisms. `service` is True if the actions belong to a table service and are therefore checked by
-    promise QUIET.
+    symmetric. `rules` returns the classes that change how a table is read under a protocol. `rules_need_use` is True if
+    they read a table without actors and limits of this mechanism as the other rules do; such a table is read without
+    them, which takes less time. `values` are added to options of other mechanisms. `service` is True if the actions
+    belong to a table service and are therefore checked by promise QUIET.
     """
 
     compose: Callable[[Composition], None] = _nothing
@@ -114,5 +115,6 @@ class Mechanism:
     fit: Callable[[Any, Any], None] = _any_world_and_protocol
     of_write: Callable[[Any, str, int], object] | None = None
     rules: Callable[[Any], Iterable[type]] = _no_rules
+    rules_need_use: bool = False
     values: tuple[AddedValue, ...] = ()
     service: bool = False

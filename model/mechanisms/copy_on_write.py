@@ -231,6 +231,7 @@ def check(world: World) -> None:
 
 MECHANISM = Mechanism(
     rules=lambda protocol: (WithCopyOnWrite,),
+    rules_need_use=True,
     compose=compose,
     after=("clustering", "occ", "insert_overwrite"),
     limits=TableType,

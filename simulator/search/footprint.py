@@ -144,16 +144,16 @@ def _parts(composition: Any) -> list[Any]:
 
 
 class ReadRecorder:
-    """Records the options and rules that are read of a protocol. `protocol` is the copy whose reads are recorded."""
+    """Records the options and rules that a search of a world reads. `protocol` is the copy that records them."""
 
-    def __init__(self, protocol: Protocol) -> None:
+    def __init__(self, protocol: Protocol, world: World) -> None:
         self.options: set[str] = set()
         self.rules: set[str] = set()
         self.protocol = protocol.replace()
         parts = {part: _recording(value, names_of(part), self.options) for part, value in self.protocol.options.items()}
         object.__setattr__(self.protocol, "options", parts)
         object.__setattr__(self.protocol, "_hash", id(self))
-        rules = rules_of(self.protocol)
+        rules = rules_of(self.protocol, world)
         names = tuple(name for each in type(rules).__mro__[:-1] for name in vars(each) if not name.startswith("__"))
         rules.__class__ = _class_recording(type(rules), names, self.rules)
         self.options.clear()  # the choice of the rules' classes: `Choices` compares their methods instead

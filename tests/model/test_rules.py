@@ -32,15 +32,19 @@ def test_a_variant_replaces_only_its_rules() -> None:
 
 
 def test_the_kernel_alone_reads_a_table_without_mechanisms() -> None:
-    kernel = Rules(Protocol().options, rules_of)
+    kernel, everything = Rules(Protocol().options, rules_of), rules_of(Protocol())
     model = Model(specs.world("demo"))
+    left_out = {*type(everything).__mro__[1:]} - {*type(model.rules).__mro__}
+    assert left_out == {part for each in mechanisms.every().values() if each.rules_need_use
+                        for part in each.rules(Protocol())}  # fmt: skip
     states, seen = [model.initial], {model.initial}
     for state in states:
         table = model.table(state)
-        assert kernel.file_slices(table, 0) == model.rules.file_slices(table, 0)
-        for time in (*range(9), inf):
-            assert kernel.as_of(table, 0, time) == model.rules.as_of(table, 0, time)
-            assert kernel.incremental(table, 0, 2, time) == model.rules.incremental(table, 0, 2, time)
+        for rules in (model.rules, everything):
+            assert kernel.file_slices(table, 0) == rules.file_slices(table, 0)
+            for time in (*range(9), inf):
+                assert kernel.as_of(table, 0, time) == rules.as_of(table, 0, time)
+                assert kernel.incremental(table, 0, 2, time) == rules.incremental(table, 0, 2, time)
         new = [after for _, after in model.successors(state) if after not in seen]
         seen.update(new)
         states += dict.fromkeys(new)
@@ -91,3 +95,10 @@ def test_how_records_merge_depends_on_the_world() -> None:
     assert not RFC.merger(commit).keeps_tombstones
     assert not rules_of(Protocol(tombstones="drop")).merger(event).keeps_tombstones
     assert not RFC.merger(World(actors={"writer": 1}, table_type="COPY_ON_WRITE")).keeps_tombstones
+
+
+def test_a_world_with_a_mechanism_is_read_by_its_rules() -> None:
+    """Actors show that a mechanism is used, or limits alone: copy-on-write has no actors."""
+    for world, name in (("resized", "resizes"), ("cleaning", "cleaning"), ("copy_on_write", "copy_on_write")):
+        model = Model(specs.world(world))
+        assert {*mechanisms.every()[name].rules(model.protocol)} <= {*type(model.rules).__mro__}

@@ -215,6 +215,7 @@ def check(world: World) -> None:
 
 MECHANISM = Mechanism(
     rules=lambda protocol: (SlicesSinceHorizon,),
+    rules_need_use=True,
     compose=compose,
     kinds=(CLEANER,),
     options=Cleaning,

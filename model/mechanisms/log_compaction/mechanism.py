@@ -116,6 +116,7 @@ def published_log_compaction(me: str, own: PlanRunner) -> tuple[PlanRunner, LogC
 
 MECHANISM = Mechanism(
     rules=lambda protocol: (WithLogCompactions,),
+    rules_need_use=True,
     compose=compose,
     kinds=(LOG_COMPACTOR,),
     options=LogCompactions,

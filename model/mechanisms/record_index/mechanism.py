@@ -229,6 +229,7 @@ def fit(world: World, protocol: Protocol) -> None:
 
 MECHANISM = Mechanism(
     rules=lambda protocol: (ReadsByIndex,),
+    rules_need_use=True,
     compose=compose,
     after=("*",),
     kinds=(INDEX_COMPACTOR,),

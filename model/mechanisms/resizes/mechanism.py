@@ -315,7 +315,7 @@ def fit(world: World, protocol: Protocol) -> None:
 
 
 MECHANISM = Mechanism(
-    rules=lambda protocol: (ReadsResized, sort_order.ReadsSorted),
+    rules=lambda protocol: (ReadsResized, sort_order.ReadsSorted), rules_need_use=True,
     compose=compose,
     after=("*",),
     kinds=(RESIZER,),

@@ -152,6 +152,7 @@ def check(world: World) -> None:
 
 MECHANISM = Mechanism(
     rules=lambda protocol: (WithAddedColumns,),
+    rules_need_use=True,
     compose=compose,
     after=("rivals", "occ"),
     kinds=(SCHEMA_EVOLVER,),

@@ -73,7 +73,8 @@ class SearchJob:
 
         if self.records:
             given = specs.protocol(self.protocol) if isinstance(self.protocol, str) else self.protocol
-            recorder = ReadRecorder(given)
+            world = specs.world(self.world) if isinstance(self.world, str) else self.world
+            recorder = ReadRecorder(given, world)
             found = replace(self, protocol=recorder.protocol, records=False).run(**bounds)
             return replace(found, reads=recorder.reads)
         with applied(self.mutant):

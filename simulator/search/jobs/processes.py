@@ -117,6 +117,7 @@ def _serve(work: Callable[[Any], Result], connection: Connection) -> None:
                 error.add_note(f"in the search of {job}")
                 found = error
             gc.collect()  # a system and its caches refer to each other
+            gc.freeze()  # what is left are caches for later jobs, which the next collection need not look through
             last = held() > most
             connection.send(_Answer(found, last))
 
