@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from tools.hudi_calls import soak
 from tools.hudi_calls.cast import CALL, FAILS, STALLS, Cast, draw_cast, writer
 from tools.hudi_calls.groups import Shared, groups, is_atomic
 from tools.hudi_calls.labels import changes_of_actions
-from tools.hudi_calls.play import Ordered, Played, is_taken
+from tools.hudi_calls.play import Ordered, Played, is_taken, play
 from tools.hudi_calls.summary import load
 from tools.hudi_calls.tours import Toured
 from tools.hudi_calls.verdict import EXPLAINED, RIGHT, UNDONE, WRONG_ROWS, explained, missed_conflicts
@@ -253,3 +254,26 @@ def test_a_tour_takes_steps_of_the_model_by_the_calls_that_stand_for_them() -> N
         "group_2.parquet", ".group_1.log.1_0-1-1", "2_3.commit", "1_4.deltacommit",
     ]  # fmt: skip
     assert toured(begins[0], works[2])[1] == ["writer_writes_log"]
+
+
+class LockOfTheSecond:
+    """Stands in for Hudi's process: w1 waits for a lock that w2 holds at its first call and releases after it."""
+
+    def __init__(self) -> None:
+        self.left = {"w1": ["put a"], "w2": ["put b", "put c"]}
+        self.held = True
+
+    def ask(self, step: str, path: str, actor: str, **_: object) -> dict[str, str]:
+        if step != "next" or (actor == "w1" and self.held):
+            return {}
+        calls = self.left[actor]
+        self.held &= actor != "w2" or len(calls) == 2
+        return {"call": calls.pop(0)} if calls else {"value": ""}
+
+
+def test_an_actor_goes_on_that_waits_for_a_lock_which_another_step_releases(tmp_path: Path) -> None:
+    """w1 is asked before w2, whose step is still on its way then."""
+    tables: Any = SimpleNamespace(hudi=LockOfTheSecond())
+    cast = Cast("upsert", "optimistic", {"w1": writer("w1", 2), "w2": writer("w2", 3)})
+    first = play(tables, tmp_path, cast, Ordered([Step("w2", CALL), Step("w1", CALL)]))
+    assert [step.actor for step in first.steps] == ["w2", "w1", "w2"]

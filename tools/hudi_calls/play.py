@@ -101,16 +101,7 @@ class _Stage:
 
     def enabled(self, faults: Mapping[tuple[str, int], str]) -> list[Step]:
         """Return the next step of each actor that does not wait for a lock, with its call as an argument."""
-        for actor in self._cast.actors:
-            if actor in self.ends or actor in self._waiting or actor in self._idle:
-                continue
-            found = self._ask("next", actor=actor)
-            if found and actor in self._last:
-                self._has_done(actor, *self._last.pop(actor))
-            if "call" in found:
-                self._waiting[actor] = found["call"]
-            elif found:
-                self.ends[actor] = found
+        self._settle()
         ready = [*self._waiting.items(), *((actor, "") for actor in self._idle)]
         # The next try finds the same lock, and a client gives up after some tries: others go on first.
         first = [(actor, call) for actor, call in ready if not self._tries_again(actor, call)]
@@ -118,6 +109,27 @@ class _Stage:
             Step(actor, faults.get((actor, self._taken[actor]), CALL), (("call", call),))
             for actor, call in first or ready
         ]
+
+    def _settle(self) -> None:
+        """Let each actor come to a call, to its end, or to a lock that another one has. An actor that goes on can
+        release a lock after those that wait for it were asked: they are asked again.
+        """
+        here = {*self.ends, *self._waiting, *self._idle}
+        blocked = [actor for actor in self._cast.actors if actor not in here and not self._stands(actor)]
+        before: list[str] = []
+        while blocked != before:
+            before, blocked = blocked, [actor for actor in blocked if not self._stands(actor)]
+
+    def _stands(self, actor: str) -> bool:
+        """Return whether an actor has come to a call or to its end. If not, it waits for a lock."""
+        found = self._ask("next", actor=actor)
+        if found and actor in self._last:
+            self._has_done(actor, *self._last.pop(actor))
+        if "call" in found:
+            self._waiting[actor] = found["call"]
+        elif found:
+            self.ends[actor] = found
+        return bool(found)
 
     def _tries_again(self, actor: str, call: str) -> bool:
         """Return whether an actor has found the lock taken, and would find it so again."""

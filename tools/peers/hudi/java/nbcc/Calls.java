@@ -23,7 +23,7 @@ public final class Calls {
   /** The name of the local property. */
   public static final String ACTOR = "nbcc.actor";
 
-  private static final long PATIENCE_SECONDS = 600;
+  private static final long PATIENCE = 100; // milliseconds until a waiting call looks whether its actor's step has ended
   private static final Map<String, Actor> ACTORS = new ConcurrentHashMap<>();
   private static volatile String root = "";
   private static volatile SparkContext context;
@@ -62,6 +62,7 @@ public final class Calls {
   public static void watch(SparkContext of, String folder) {
     context = of;
     root = folder;
+    ACTORS.keySet().forEach(Calls::leave);
     ACTORS.clear();
   }
 
@@ -78,7 +79,10 @@ public final class Calls {
     ACTORS.get(actor).thread = Thread.currentThread().getId();
   }
 
-  /** Says that the step of an actor has ended: it makes no more calls. */
+  /**
+   * Says that the step of an actor has ended. A task that it has left behind would keep its place in Spark while its
+   * call waits for an answer: it is refused.
+   */
   public static void leave(String actor) {
     ACTORS.get(actor).left = true;
   }
@@ -137,22 +141,24 @@ public final class Calls {
   public static String next(String actor, long milliseconds) throws InterruptedException {
     Actor own = ACTORS.get(actor);
     long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(milliseconds);
+    own.polls = 0;
     while (System.nanoTime() < until) {
+      if (own.left) {
+        return "";
+      }
       String call = own.asks.poll(1, TimeUnit.MILLISECONDS);
       if (call != null || waits(own)) {
         return call;
       }
-      if (own.left) {
-        return "";
-      }
     }
+    ThreadInfo info = THREADS.getThreadInfo(own.thread, Integer.MAX_VALUE);
     throw new IllegalStateException(
-        actor + " has made no call for " + milliseconds + " ms, and waits for no lock");
+        actor + " has made no call for " + milliseconds + " ms, and waits for no lock: " + info);
   }
 
   /** Answers the call that `next` has returned: it has no fault (""), it fails once ("fail"), or the actor ends. */
   public static void answer(String actor, String fault) throws InterruptedException {
-    ACTORS.get(actor).answers.offer(fault, PATIENCE_SECONDS, TimeUnit.SECONDS);
+    ACTORS.get(actor).answers.offer(fault, 1, TimeUnit.MINUTES);
   }
 
   static boolean watches(String path) {
@@ -192,8 +198,14 @@ public final class Calls {
 
   private static String answer(Actor own, String call) throws IOException {
     try {
-      boolean heard = own.asks.offer(call, PATIENCE_SECONDS, TimeUnit.SECONDS);
-      String fault = heard ? own.answers.poll(PATIENCE_SECONDS, TimeUnit.SECONDS) : null;
+      boolean heard = false;
+      while (!heard && !own.left) {
+        heard = own.asks.offer(call, PATIENCE, TimeUnit.MILLISECONDS);
+      }
+      String fault = null;
+      while (fault == null && !own.left) {
+        fault = own.answers.poll(PATIENCE, TimeUnit.MILLISECONDS);
+      }
       return fault == null ? "end" : fault;
     } catch (InterruptedException error) {
       throw new IOException(error);
