@@ -75,7 +75,7 @@ class Controlled:
         call = self._java.next(actor, milliseconds)
         if call is None:
             return {}
-        return {"call": call} if call else self._ends[actor]
+        return {"call": call} if call else self._ends.get(actor, {"error": "nbcc ended the actor"})
 
     def answer(self, actor: str, fault: str) -> None:
         """Answer the call that `next` has returned: it proceeds (an empty text), fails, or ends the actor."""

@@ -39,6 +39,7 @@ public final class Calls {
 
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
   private static final int LONG = 20;
+  private static final long UNWINDS = 2000;
   private static final String LOCKS = "org.apache.hudi.client.transaction.lock.";
 
   private static final class Actor {
@@ -50,7 +51,7 @@ public final class Calls {
     final SynchronousQueue<String> answers = new SynchronousQueue<>();
     final int number;
     final String fault;
-    boolean ended;
+    volatile boolean ended;
 
     Actor(int number, String fault) {
       this.number = number;
@@ -62,7 +63,7 @@ public final class Calls {
   public static void watch(SparkContext of, String folder) {
     context = of;
     root = folder;
-    ACTORS.keySet().forEach(Calls::leave);
+    ACTORS.values().forEach(each -> each.left = true);
     ACTORS.clear();
   }
 
@@ -84,7 +85,10 @@ public final class Calls {
    * call waits for an answer: it is refused.
    */
   public static void leave(String actor) {
-    ACTORS.get(actor).left = true;
+    Actor own = ACTORS.get(actor);
+    if (own != null && own.thread == Thread.currentThread().getId()) {
+      own.left = true;
+    }
   }
 
   /**
@@ -136,14 +140,16 @@ public final class Calls {
 
   /**
    * Waits for the next call of an actor that asks. Returns an empty text if its step has ended, and null if the actor
-   * waits for a lock.
+   * waits for a lock. An ended actor may wait for an answer of its own timeline server, whose thread has ended with it:
+   * nothing of it comes after `UNWINDS` milliseconds.
    */
   public static String next(String actor, long milliseconds) throws InterruptedException {
     Actor own = ACTORS.get(actor);
-    long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(milliseconds);
+    long began = System.nanoTime();
     own.polls = 0;
-    while (System.nanoTime() < until) {
-      if (own.left) {
+    while (System.nanoTime() < began + TimeUnit.MILLISECONDS.toNanos(milliseconds)) {
+      boolean ended = own.ended && System.nanoTime() > began + TimeUnit.MILLISECONDS.toNanos(UNWINDS);
+      if (own.left || ended) {
         return "";
       }
       String call = own.asks.poll(1, TimeUnit.MILLISECONDS);
