@@ -11,7 +11,7 @@ import pytest
 
 from nbcc.model import Step, mechanisms
 from nbcc.simulator.lockstep.schedule import Choose
-from tools.hudi_calls.cast import MODES, NO_LOCK, OCC, ONE_CLOCK, ZOOKEEPER_BY_PATH, Cast, writer
+from tools.hudi_calls.cast import MODES, NO_LOCK, OCC, SHORT_WAITS, ZOOKEEPER_BY_PATH, Cast, writer
 from tools.hudi_calls.crashes import FAULTS, point
 from tools.hudi_calls.groups import recorded_groups
 from tools.hudi_calls.labels import action, named, seen_by_others
@@ -110,7 +110,7 @@ class Overtaking:
 def overtaken(tables: Tables, mode: str, options: Mapping[str, str]) -> tuple[Played, str]:
     """Play two upserts of one row, the second one while the first one publishes, and judge them."""
     cast = Cast("upsert", mode, {"w1": writer("w1", 2), "w2": writer("w2", 3)})
-    with tables.copy("upsert", {**options, **ONE_CLOCK}) as path:
+    with tables.copy("upsert", {**options, **SHORT_WAITS}) as path:
         played = play(tables, path, cast, Overtaking())
         return played, verdict(tables, path, played)
 

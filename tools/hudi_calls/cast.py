@@ -62,9 +62,13 @@ LOCK_FILE: Final = "/.hoodie/lock"
 LEASE_FILE: Final = "/.hoodie/.locks/table_lock.json"
 TRIES: Final = {f"stat {LOCK_FILE}": f"get {LOCK_FILE}", f"get {LEASE_FILE}": f"get {LEASE_FILE}"}
 """The first call of a try to take such a lock, and the last one of a try that has found it taken."""
-ONE_CLOCK: Final = {"hoodie.time.generator.max_expected_clock_skew_ms": "1"}
+SHORT_WAITS: Final = {
+    "hoodie.time.generator.max_expected_clock_skew_ms": "1",
+    "hoodie.filesystem.view.remote.timeout.secs": "20",
+}
 """All actors of a history read the clock of one JVM, so that Hudi need not wait 200 ms for each instant. Its calls are
-the same with and without the wait.
+the same with and without the wait. A writer waits 300 s for its timeline server unless told otherwise: a failed storage
+call ends the thread of the server that creates markers, and the request is never answered.
 """
 SERVICES: Final = {"c1": "compaction", "s1": "clean", "b1": "rollback", "s2": "archive"}
 """The services of a cast. A second compactor would roll back the first one's run (specs/boundary.md)."""

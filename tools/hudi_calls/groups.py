@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from .cast import FILE_LOCK, LOCK_FILE, ONE_CLOCK
+from .cast import FILE_LOCK, LOCK_FILE, SHORT_WAITS
 from .labels import action, label, seen_by_others
 from .tables import OPERATIONS, Tables
 
@@ -58,7 +58,7 @@ def recorded_groups(tables: Tables) -> dict[str, dict[str, dict[str, Any]]]:
     """Record a run of each operation with a lock file, and return the groups of its actions."""
     runs: dict[str, list[str]] = {}
     for name in OPERATIONS:
-        with tables.copy(name, {**FILE_LOCK, **ONE_CLOCK}) as path:
+        with tables.copy(name, {**FILE_LOCK, **SHORT_WAITS}) as path:
             runs[name] = tables.run(path, name)["calls"]
     shared = Shared.of(runs.values())
     return {name: groups(name, calls, shared) for name, calls in runs.items()}

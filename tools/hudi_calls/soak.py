@@ -33,7 +33,7 @@ from nbcc.simulator.trace import context_switches
 from tools.peers.hudi.options import options
 from tools.peers.hudi.release import NEWEST
 
-from .cast import CALL, MODES, ONE_CLOCK, Cast, draw_cast
+from .cast import CALL, MODES, SHORT_WAITS, Cast, draw_cast
 from .labels import named
 from .play import Ordered, Played, play
 from .tables import RETAINS_LITTLE, Tables
@@ -100,14 +100,14 @@ def history(tables: Tables, seed: int) -> tuple[Played, str]:
     choose = numbers.Random(seed).randrange
     cast, faults = draw_cast(choose)
     schedule = SCHEDULES[choose(len(SCHEDULES))]()
-    with tables.copy(cast.before, {**MODES[cast.mode], **ONE_CLOCK}) as path:
+    with tables.copy(cast.before, {**MODES[cast.mode], **SHORT_WAITS}) as path:
         played = play(tables, path, cast, schedule, choose, faults)
         return played, verdict(tables, path, played)
 
 
 def again(tables: Tables, cast: Cast, steps: tuple[Step, ...]) -> tuple[Played, str]:
     """Play and judge recorded steps."""
-    with tables.copy(cast.before, {**MODES[cast.mode], **ONE_CLOCK}) as path:
+    with tables.copy(cast.before, {**MODES[cast.mode], **SHORT_WAITS}) as path:
         played = play(tables, path, cast, Ordered(steps))
         return played, verdict(tables, path, played)
 
