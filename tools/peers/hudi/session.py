@@ -36,8 +36,8 @@ def spark() -> Any:
     builder: Any = SparkSession.builder
     for name, value in {**_CONFIG, **configuration()}.items():
         builder = builder.config(name, value)
-    # A task keeps its place while its storage call waits for an answer, and other actors need places, too.
-    session = builder.master("local[8]" if CONTROLLED else "local[2]").getOrCreate()
+    # A task keeps its place while its storage call waits for an answer, and an archive has several tasks.
+    session = builder.master("local[64]" if CONTROLLED else "local[2]").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     # Hadoop's defaults are sent with every job. The code that reads an option has the same default.
     session._jsc.hadoopConfiguration().clear()
