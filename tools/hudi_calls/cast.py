@@ -67,8 +67,8 @@ SHORT_WAITS: Final = {
     "hoodie.filesystem.view.remote.timeout.secs": "20",
 }
 """All actors of a history read the clock of one JVM, so that Hudi need not wait 200 ms for each instant. Its calls are
-the same with and without the wait. A writer waits 300 s for its timeline server unless told otherwise: a failed storage
-call ends the thread of the server that creates markers, and the request is never answered.
+the same with and without the wait. By default a writer waits 300 s for its timeline server: a failed storage call ends
+the thread of the server that creates markers, and the request is never answered.
 """
 SERVICES: Final = {"c1": "compaction", "s1": "clean", "b1": "rollback", "s2": "archive"}
 """The services of a cast. A second compactor would roll back the first one's run (specs/boundary.md)."""
