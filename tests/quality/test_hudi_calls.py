@@ -118,6 +118,8 @@ def test_rows_are_lost_as_a_finding_predicts() -> None:
     plan = ("s1", CALL, f"rename {TIMELINE}2.rollback.requested")
     assert lost(*UNDOES[:2], plan, *UNDOES[3:]) == UNDONE[1]
     assert lost(*UNDOES[:4], plan, UNDOES[4]) == UNDONE[0]
+    without_markers = ("s1", CALL, f"delete {TIMELINE}1_2.deltacommit")
+    assert lost(*UNDOES[:4], plan, without_markers) == UNDONE[0]
 
 
 @pytest.mark.parametrize(("at", "name"), [(2, "stalled-write-commits-after-its-rollback"), (4, UNDONE[0])])

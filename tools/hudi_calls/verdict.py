@@ -148,13 +148,15 @@ UNDONE = ("clean-undoes-a-commit", "commit-undone-by-a-planned-rollback")
 rollback is planned after or before the write completes.
 """
 INSTANTS = ("deltacommit requested", "deltacommit inflight")
+SHOWN = (*WRITES, "deltacommit completed")
+"""What a reader needs of a write. A rollback deletes the files that markers name, and its instant in any case."""
 
 
 def explained(played: Played, found: str) -> str:
     """Return `right`, the finding that explains a verdict, or an empty text."""
     if found == RIGHT:
         return RIGHT
-    completed, lost = {*played.completed}, undone(played, WRITES)
+    completed, lost = {*played.completed}, undone(played, SHOWN)
     if lost and found == WRONG_ROWS.format(played.cast.rows(completed - {*lost}), played.cast.rows(completed)):
         return min(lost.values())
     if found.startswith("validate: BROKEN undone-and-completed") and (removed := undone(played, INSTANTS)):
