@@ -11,6 +11,7 @@ import pytest
 
 from nbcc.model import Step
 from nbcc.model.mechanisms import actions
+from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
 from nbcc.simulator.lockstep.findings import names
 from nbcc.simulator.lockstep.schedule import no_choice
 from tools.hudi_calls import soak
@@ -20,7 +21,7 @@ from tools.hudi_calls.labels import changes_of_actions
 from tools.hudi_calls.play import Ordered, Played, is_taken, play
 from tools.hudi_calls.summary import load
 from tools.hudi_calls.tours import Toured
-from tools.hudi_calls.verdict import EXPLAINED, RIGHT, UNDONE, WRONG_ROWS, explained, missed_conflicts
+from tools.hudi_calls.verdict import EXPLAINED, RIGHT, UNDONE, WRONG_ROWS, explained, leaves_lock, missed_conflicts
 
 BOUNDARY = (Path(__file__).parents[2] / "specs" / "boundary.md").read_text("utf-8")
 
@@ -120,6 +121,20 @@ def test_rows_are_lost_as_a_finding_predicts() -> None:
     assert lost(*UNDOES[:4], plan, UNDOES[4]) == UNDONE[0]
     without_markers = ("s1", CALL, f"delete {TIMELINE}1_2.deltacommit")
     assert lost(*UNDOES[:4], plan, without_markers) == UNDONE[0]
+
+
+@pytest.mark.parametrize(
+    ("action", "call", "left"),
+    [
+        (CALL, "stat /.hoodie/lock", False),
+        (FAILS, "stat /.hoodie/lock", True),
+        (FAILS, "get /.hoodie/hoodie.properties", False),
+        (ACTOR_CRASHES, "get /.hoodie/hoodie.properties", True),
+    ],
+)
+def test_a_lock_stays_taken_after_a_death_or_a_failed_release(action: str, call: str, left: bool) -> None:
+    cast = Cast("upsert", "optimistic, lock file", {"w1": writer("w1", 2)})
+    assert leaves_lock(Played(cast, (Step("w1", action),), (call,), {}, {}, {})) == left
 
 
 @pytest.mark.parametrize(("at", "name"), [(2, "stalled-write-commits-after-its-rollback"), (4, UNDONE[0])])

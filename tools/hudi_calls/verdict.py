@@ -16,7 +16,7 @@ from nbcc.model.mechanisms.crashes import ACTOR_CRASHES
 from nbcc.simulator.cli.main import run as nbcc
 from nbcc.simulator.lockstep.peers.process import PeerRefused
 
-from .cast import CALL, LEASE_FILE, LOCK_FILE, STALLS
+from .cast import CALL, FAILS, LEASE_FILE, LOCK_FILE, STALLS
 from .labels import WRITES, label
 from .play import Played
 from .tables import LATER, Operation, Tables, row
@@ -28,7 +28,7 @@ REFUSALS = ("HoodieWriteConflictException", "EarlyConflictDetectionException")
 """Errors by which optimistic writers give way."""
 WRONG_ROWS = "rows {} instead of {}"
 LOCKED = "Unable to acquire the lock"
-"""The error of a client that gives up. It is right if a client has died with the lock file, which never expires."""
+"""The error of a client that gives up. It is right if another client has left the lock file, which never expires."""
 
 
 def verdict(tables: Tables, path: Path, played: Played) -> str:
@@ -72,8 +72,14 @@ def _expected(played: Played, actor: str, error: str) -> bool:
     if played.faulty(actor) or any(reason in error for reason in NOTHING_TO_DO):
         return True
     if LOCKED in error and played.cast.mode.endswith(("lock file", "lease")):
-        return any(ACTOR_CRASHES in played.faulty(each) for each in played.cast.actors)
+        return leaves_lock(played)
     return played.cast.mode.startswith("optimistic") and any(reason in error for reason in REFUSALS)
+
+
+def leaves_lock(played: Played) -> bool:
+    """Return whether an actor has died, or failed at a call on the lock: it looks at the lock before it releases it."""
+    return any(step.action == ACTOR_CRASHES or (step.action == FAILS and call.endswith((LOCK_FILE, LEASE_FILE)))
+               for step, call in zip(played.steps, played.calls, strict=True))  # fmt: skip
 
 
 def missed_conflicts(played: Played) -> Iterator[str]:
