@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from nbcc.model import Step, mechanisms
 from nbcc.simulator.lockstep.schedule import Choose
-from tools.hudi_calls.cast import MODES, NO_LOCK, OCC, SHORT_WAITS, ZOOKEEPER_BY_PATH, Cast, writer
+from tools.hudi_calls.cast import MODES, NO_LOCK, OCC, SHORT_WAITS, ZOOKEEPER_BY_PATH, Cast, draw_cast, writer
 from tools.hudi_calls.crashes import FAULTS, point
 from tools.hudi_calls.groups import recorded_groups
 from tools.hudi_calls.labels import action, named, seen_by_others
@@ -70,8 +71,14 @@ def test_a_random_history_is_right_or_shows_a_finding(seed: int, tables: Tables,
     assert explained(played, found), save(tmp_path / "run.json", played, found).read_text("utf-8")
 
 
-def test_a_history_is_replayed_from_its_file(tables: Tables, tmp_path: Path) -> None:
-    played, found = history(tables, BY_DAY[0])
+def is_replayable(seed: int) -> bool:
+    """Return whether a history takes no lock file: in one JVM its clients wait for each other in no fixed order."""
+    return "lock file" not in draw_cast(Random(seed).randrange)[0].mode
+
+
+@pytest.mark.parametrize("seed", [seed for seed in BY_DAY if is_replayable(seed)])
+def test_a_history_is_replayed_from_its_file(seed: int, tables: Tables, tmp_path: Path) -> None:
+    played, found = history(tables, seed)
     cast, steps = load(save(tmp_path / "run.json", played, found))
     repeated, verdict = again(tables, cast, steps)
     assert (repeated.steps, verdict) == (played.steps, found)
