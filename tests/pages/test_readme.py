@@ -63,7 +63,8 @@ def test_the_picture_of_two_pipelines_shows_what_the_readme_says() -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("page", [page for page in PAGES if page.name not in RUN_ELSEWHERE], ids=lambda page: page.name)
 def test_the_commands_run_in_order_and_print_what_the_page_shows(page: Path, installed: Installed) -> None:
-    run_commands(page, installed.in_folder(f"commands-of-{page.stem}"))
+    name = "-".join(page.relative_to(ROOT).with_suffix("").parts)  # there are two README.md
+    run_commands(page, installed.in_folder(f"commands-of-{name}"))
 
 
 @pytest.mark.spark
