@@ -53,12 +53,12 @@ class LocalStorage(Listable):
         return f"{type(self).__name__}({self.url!r})"
 
     @contextmanager
-    def _asked(self, operation: str, path: str) -> Iterator[None]:
-        """Raise `StorageError` for an error of the file system, and `NotFound` if there is no file to read."""
+    def _asked(self, operation: str, path: str, *, of_file: bool = False) -> Iterator[None]:
+        """Raise `StorageError` for an error of the file system; `NotFound` if a file is read that does not exist."""
         try:
             yield
         except OSError as refused:
-            if operation in ("read", "sync") and isinstance(refused, FileNotFoundError | NotADirectoryError):
+            if of_file and isinstance(refused, FileNotFoundError | NotADirectoryError):
                 raise NotFound(path) from None
             raise of_file_system(operation, path, self.url, refused) from refused
 
@@ -76,16 +76,16 @@ class LocalStorage(Listable):
             self._files.replace(confined(path), data, durable=not path.startswith(_HEARTBEATS))
 
     def get(self, path: str) -> bytes:
-        with self._asked("read", path):
+        with self._asked("read", path, of_file=True):
             return self._files.read(confined(path))
 
     def make_durable(self, path: str) -> bool:
-        with self._asked("sync", path):
+        with self._asked("sync", path, of_file=True):
             return self._files.sync(confined(path))
 
     def get_ranges(self, path: str, ranges: Sequence[ByteRange]) -> list[bytes]:
         """Return the bytes of each range of a file; fewer bytes if the file ends within the range."""
-        with self._asked("read", path):
+        with self._asked("read", path, of_file=True):
             return self._files.read_ranges(confined(path), ranges)
 
     def list(self, prefix: str) -> list[Entry]:
