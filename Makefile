@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 PIP    := $(BIN)/python -m pip --disable-pip-version-check
 # The extras and groups that requirements.lock pins: everything that `make test` uses.
-LOCKED := --extra spark --extra connect --extra test --extra viz --extra zookeeper --extra proof --extra workload --group dev
+LOCKED := --extra spark --extra connect --extra test --extra viz --extra zookeeper --extra proof --extra search --extra workload --group dev
 LOCK   := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
           --no-annotate --no-header
 

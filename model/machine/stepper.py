@@ -114,6 +114,25 @@ class Stepper:
         """
         return self._steps(state, [each for each in self._own if each[0] == own])
 
+    @property
+    def own(self) -> list[int]:
+        """The positions of all components of actors in a state, in the order of their steps."""
+        return [own for own, _, _ in self._own]
+
+    def bits_of(self, actor: int, state: State) -> int:
+        """Return the bits of a state on which the steps of an actor depend. `actor` is an index of `own`. The result is
+        0 if the actor's component alone rules out every step.
+        """
+        own, bits, by_value = self._own[actor]
+        if state & bits not in by_value:
+            by_value[state & bits] = self._candidates(own, state & bits)
+        return by_value[state & bits][0]
+
+    def moves_of(self, actor: int, state: State) -> Moves:
+        """Return the steps of an actor, which the caller keeps. `bits_of` knows the value of the actor's component."""
+        _, bits, by_value = self._own[actor]
+        return self._run(by_value[state & bits], state)
+
     def _steps(self, state: State, of: Sequence[_Own] | None = None) -> Iterator[tuple[Step, State]]:
         for own, bits, by_value in of or self._own:
             candidates = by_value.get(state & bits)

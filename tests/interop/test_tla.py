@@ -109,7 +109,7 @@ def test_with_symmetry_tlc_keeps_what_the_search_keeps() -> None:
     search.run()
 
     assert there.distinct == len(search.states)
-    assert kept.stands_for == search.stands_for == explore(Model(DEMO)).distinct
+    assert kept.stands_for == search.walk.stands_for == explore(Model(DEMO)).distinct
 
 
 def test_what_the_twin_has_no_words_for_is_refused() -> None:

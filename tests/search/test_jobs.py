@@ -115,7 +115,7 @@ def test_what_fails_or_is_short_of_memory_says_nothing_that_lasts() -> None:
     (_, whole), (_, cut) = (*run_jobs([JOBS[1]]), *run_jobs([JOBS[1]], max_states=9))
     assert (transient(whole), transient(cut)) == (None, None)
     assert transient(failed_search("it died")) == "it died"
-    no_room = MemoryBound(1e-9).reached({})
+    no_room = MemoryBound(1e-9).reached(0)
     assert no_room is not None
     assert transient(replace(cut, stopped=no_room)) == no_room
     short = replace(whole.promises["SNAP"], because="one row (not proven shortest: more than 2 GiB of memory)")

@@ -105,7 +105,7 @@ def test_the_same_outcomes_are_reached(crew: str, protocol: str) -> None:
 def walked(space: Space) -> list[State]:
     search = Search(space, Watchers(space.system, []), Bounds())
     assert search.run() is None
-    return search.states
+    return list(search.states)
 
 
 def dead_ends(space: Space, state: State) -> list[State]:

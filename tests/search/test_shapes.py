@@ -22,7 +22,7 @@ SHAPED = [promise for promise in PROMISES.values() if promise.shape]
 def reachable(model: Model) -> list[State]:
     search = Search(Space(model), Watchers(model, ()), Bounds())
     search.run()
-    return search.states
+    return list(search.states)
 
 
 WITHOUT_SHAPES = {

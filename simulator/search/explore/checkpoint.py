@@ -22,10 +22,11 @@ from nbcc.model import extensions
 from nbcc.model.machine import TransitionSystem
 
 from .search import Search
+from .walk import PlainWalk
 
 FOLDERS: Final = ("model", "simulator/search/explore")
 """The folders whose source determines the result of a search."""
-FIGURES: Final = ("generated", "depth", "at", "level_end", "stands_for", "goes_back")
+FIGURES: Final = ("generated", "depth", "at", "level_end", "goes_back")
 
 
 class NotACheckpoint(ValueError):
@@ -68,11 +69,11 @@ class Checkpoint:
         saved = self._saved
         if saved is None:
             return
-        search.states = saved["states"]
-        # Not in the file: it is the largest part of a search in memory, and follows from the states.
-        search.numbers = {state: number for number, state in enumerate(search.states)}
-        search.parents = array("q")
-        search.parents.frombytes(saved["parents"])
+        parents = array("q")
+        parents.frombytes(saved["parents"])
+        # The numbers are not in the file: they are the largest part of a search in memory, and follow from the states.
+        search.walk = PlainWalk(search.space, search.watchers, search.ends, saved["states"], parents)
+        search.walk.stands_for = saved["stands_for"]
         for name, value in saved["figures"].items():
             setattr(search, name, value)
         search.next_check, search.resumed = search.at, True
@@ -89,6 +90,7 @@ class Checkpoint:
             "values": coding.dump() if coding else None,
             "states": search.states,
             "parents": search.parents.tobytes(),
+            "stands_for": search.walk.stands_for,
             "figures": {name: getattr(search, name) for name in FIGURES},
             "ends": (ends.count, ends.at_limit, ends.deadlock),
             "watches": [(w.reached, w.doubt, w.broken) for w in search.watchers.watches],

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any
 
 from .space import Space
+from .walk import Numbers
 
 Following = Callable[[int], Iterator[int | None]]
 """Number of a state -> the numbers of the states that follow it; None stands for a state that is not in the graph."""
 
 
-def numbered(space: Space, states: Sequence[Any], numbers: Mapping[Any, int]) -> Following:
+def numbered(space: Space, states: Sequence[Any], numbers: Numbers) -> Following:
     """Return a function from the index of a state of a finished search to the indices of the state's successors.
 
     Successors are recomputed from cached transitions. A list of all edges would need ten times as much memory as the

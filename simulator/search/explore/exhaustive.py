@@ -98,7 +98,7 @@ def _result(search: Search, found: dict[str, PromiseResult], coverage: bool) -> 
         ends=search.ends.count,
         ends_at_limit=search.ends.at_limit,
         reductions=space.about,
-        stands_for=search.stands_for if space.about else None,
+        stands_for=search.walk.stands_for if space.about else None,
         coverage=coverage_of(space, search.watchers) if coverage else None,
     )
 

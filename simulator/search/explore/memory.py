@@ -67,28 +67,28 @@ def without_gc() -> Iterator[None]:
 
 
 class MemoryBound:
-    """A limit on the memory of this process: `gib` GiB, or by default a share of the free memory.
-
-    While a dictionary grows, its old and its new table need memory at the same time. Therefore, `reached` reserves
-    memory for the growth of the search's largest dictionary.
-    """
+    """A limit on the memory of this process: `gib` GiB, or by default a share of the free memory."""
 
     def __init__(self, gib: float | None) -> None:
         left = free()
         self.asked = gib
         self.bytes = int(gib * GIB) if gib else int(held() + left * SHARE) if left else None
 
-    def reached(self, table: dict[Any, Any]) -> str | None:
-        """Return the reason why the search must stop, or None. `table` is the largest dictionary of the search. If it
-        is about to grow, the memory for the growth is added to the memory in use.
+    def reached(self, growth: int) -> str | None:
+        """Return the reason why the search must stop, or None. `growth` is the number of bytes that the search may need
+        at once in addition to those in use.
         """
-        if self.bytes is None:
-            return None
-        size = sys.getsizeof(table)
-        # CPython doubles a dict below 30 bytes an entry; 33 leaves time until the next check.
-        about_to_grow = len(table) * 33 > size
-        if held() + (2 * size if about_to_grow else 0) <= self.bytes:
+        if self.bytes is None or held() + growth <= self.bytes:
             return None
         if self.asked:
             return f"more than {self.asked:g} GiB of memory"
         return f"more than {SHARE:.0%} of the memory that was free ({self.bytes / GIB:.1f} GiB)"
+
+
+def growth_of(table: dict[Any, Any]) -> int:
+    """Return the bytes that a dictionary needs at once if it grows before the next check, otherwise 0. While it grows,
+    its old and its new table need memory at the same time.
+    """
+    size = sys.getsizeof(table)
+    # CPython doubles a dict below 30 bytes an entry; 33 leaves time until the next check.
+    return 2 * size if len(table) * 33 > size else 0

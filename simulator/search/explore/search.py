@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import time
-from array import array
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from nbcc.model.promises.promise import NotJudged
 
 from .acyclicity import may_cycle
+from .arrays import over_arrays
 from .lasso import Lasso, find_lasso
 from .memory import MemoryBound
 from .progress import Ends
 from .result import PromiseResult
 from .space import Space
 from .system import first_of
+from .walk import Numbers, Parents, PlainWalk, Walk
 from .watch import Watchers
 
 CHECK_EVERY = 4096
 """States between two checks of the bounds and two calls of `progress`."""
+ARRAYS_FROM = 200_000
+"""States from which a search without reductions walks over arrays, if numba is installed (the extra `search`)."""
 CHECKPOINT_EVERY = 60.0
 """Seconds between two checkpoints."""
 Progress = Callable[[int, int, int, int], None]
@@ -40,22 +43,16 @@ def blind(canary: Any) -> str:
 
 
 class Search:
-    """One search. `states` contains the states in order of discovery; `parents` contains the index of each state's
-    predecessor.
-    """
+    """One search: the bounds, the promises, and the verdicts. Its walk visits the states."""
 
     def __init__(self, space: Space, watchers: Watchers, bounds: Bounds, progress: Progress | None = None) -> None:
         self.space, self.watchers, self.progress = space, watchers, progress
         self.max_states, self.max_depth = bounds.max_states, bounds.max_depth
         self.memory = MemoryBound(bounds.memory)
-        first = space.canonical(space.initial) if space.canonical else space.initial
-        self.states: list[Any] = [first]
-        self.numbers: dict[Any, int] = {first: 0}
-        self.parents = array("q", [-1])
         self.generated, self.depth = 1, 1
         self.at, self.level_end, self.next_check = 0, 1, CHECK_EVERY
-        self.stands_for = space.stands_for(first)
         self.ends = Ends(space, watchers)
+        self.walk: Walk = PlainWalk(space, watchers, self.ends)
         self.until_all_broken = False
         self.save: Callable[[], None] | None = None
         """Writes a checkpoint."""
@@ -63,6 +60,21 @@ class Search:
         """Whether a step leads to a state of the same or an earlier level. Without one there is no cycle."""
         self.resumed = False
         """Whether the search continues a checkpoint. Then the memos of transitions are incomplete."""
+
+    @property
+    def states(self) -> Sequence[Any]:
+        """The states in order of discovery."""
+        return self.walk.states
+
+    @property
+    def numbers(self) -> Numbers:
+        """The number of each state."""
+        return self.walk.numbers
+
+    @property
+    def parents(self) -> Parents:
+        """The number of each state's predecessor; -1 for the first state."""
+        return self.walk.parents
 
     def run(self) -> str | None:
         """Run the search until all states are visited or a bound is reached. Returns the reason why the search stopped
@@ -80,26 +92,31 @@ class Search:
         return stopped
 
     def _run(self) -> str | None:
-        states, saved = self.states, time.monotonic()
-        while self.at < len(states):
+        saved = time.monotonic()
+        while self.at < len(self.states):
             if self.at == self.level_end:
                 if self.max_depth and self.depth >= self.max_depth:
                     return f"more than {self.max_depth} levels"
                 self.depth += 1
-                self.level_end = len(states)
+                self.level_end = len(self.states)
             until = min(self.level_end, self.next_check)
             if self.max_states:
                 # Few states at a time near the bound, because one state may have many successors.
-                until = min(until, self.at + max(1, (self.max_states - len(states)) // 8))
-            self._expand(until)
+                until = min(until, self.at + max(1, (self.max_states - len(self.states)) // 8))
+            generated, goes_back = self.walk.expand(self.at, until, self.level_end)
+            self.at = until
+            self.generated += generated
+            self.goes_back |= goes_back
             if self.until_all_broken and self.watchers.all_broken:
                 return None
-            if self.max_states and len(states) > self.max_states:
+            if self.max_states and len(self.states) > self.max_states:
                 return f"more than {self.max_states:,} distinct states"
             if self.at >= self.next_check:
                 self.next_check = self.at + CHECK_EVERY
                 self._report()
-                if reason := self.memory.reached(self.numbers):
+                if isinstance(self.walk, PlainWalk) and len(self.states) >= ARRAYS_FROM:
+                    self._walk_over_arrays()
+                if reason := self.memory.reached(self.walk.growth):
                     return reason
                 if self.save and time.monotonic() - saved > CHECKPOINT_EVERY:
                     self.save()
@@ -107,35 +124,11 @@ class Search:
         self._report()
         return None
 
-    def _expand(self, until: int) -> None:
-        states, numbers, parents = self.states, self.numbers, self.parents
-        canonical = self.space.canonical
-        successors, see_state = self.space.successors, self.watchers.see_state
-        see_step, can_matter, judged = self.watchers.see_step, self.watchers.step_bits, self.watchers.state_bits
-        reduced, level_end = bool(self.space.about), self.level_end
-        for number in range(self.at, until):
-            state, generated = states[number], 0
-            for step, after in successors(state):
-                generated += 1
-                new = after if canonical is None else canonical(after)
-                known = numbers.get(new)
-                if known is None:
-                    numbers[new] = len(states)
-                    states.append(new)
-                    parents.append(number)
-                    if reduced:
-                        self.stands_for += self.space.stands_for(after)
-                    if judged != 0 and (judged is None or (state ^ new) & judged):
-                        see_state(new, state, step)
-                # Only a step to the same or an earlier level can close a cycle.
-                elif known < level_end:
-                    self.goes_back = True
-                if can_matter != 0 and (can_matter is None or (state ^ after) & can_matter):
-                    see_step(state, step, after)
-            self.generated += generated
-            if not generated:
-                self.ends.see(number, state)
-        self.at = until
+    def _walk_over_arrays(self) -> None:
+        """Continue over arrays, if they can hold the states of this space."""
+        # A checkpoint holds Python's objects.
+        if self.save is None:
+            self.walk = over_arrays(self.space, self.watchers, self.ends, self.walk) or self.walk
 
     def _report(self) -> None:
         if self.progress:

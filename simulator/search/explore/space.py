@@ -40,11 +40,16 @@ class Space:
         self.finished: Callable[[Any], bool] = getattr(system, "finished", lambda state: True)
         self.limits: Callable[[Any], Iterable[Any]] = getattr(system, "stopped_by_limits", lambda state: ())
 
+    @property
+    def stepper(self) -> Stepper | None:
+        """What computes the steps, if the system is written in the modelling language."""
+        return self.system.stepper if self.coding else None
+
     def rows(self) -> Sequence[Compiled]:
         """Return the compiled transitions and their cached results. For a system without declared transitions, return
         ().
         """
-        return self.system.stepper.rows if self.coding else ()
+        return self.stepper.rows if self.stepper else ()
 
     def stands_for(self, state: Any) -> int:
         """Return how many states of the system a canonical state represents."""
@@ -109,8 +114,8 @@ class Reduced(Space):
         rows = (row for row in model.transitions if (row.actor, row.action) in self.private)
         self._bits = model.coding.mask(model.coding.place[row.component] for row in rows)
         self._runs: dict[Any, int] = {}
-        self.stepper = Stepper(model.coding, model.transitions, self.private, model.stepper.continuations)
-        self.successors = self.stepper.successors
+        self._stepper = Stepper(model.coding, model.transitions, self.private, model.stepper.continuations)
+        self.successors = self._stepper.successors
         self.canonical = self.symmetry.canonical if self.symmetry.order > 1 else None
         words = [self.symmetry.about] if self.symmetry.order > 1 else []
         if self.private:
@@ -118,11 +123,12 @@ class Reduced(Space):
             words.append(f"{', '.join(actions)} happen with the next visible step")
         self.about = tuple(words)
 
-    def rows(self) -> Sequence[Compiled]:
-        return self.stepper.rows
+    @property
+    def stepper(self) -> Stepper:
+        return self._stepper
 
     def private_runs(self, state: Any) -> Iterator[Mapping[Any, tuple[Any, ...]]]:
-        return self.stepper.private_runs(state)
+        return self._stepper.private_runs(state)
 
     def stands_for(self, state: Any) -> int:
         runs = 1

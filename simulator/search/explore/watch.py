@@ -60,17 +60,17 @@ class Watchers:
         for watch in self.watches:
             if watch.unfit is None:
                 together.setdefault((rests_on(system, watch.promise), shape_of(watch.promise)), []).append(watch)
-        groups = [_PromiseGroup(system, members) for members in together.values()]
-        by_reads: dict[Hashable, list[_PromiseGroup]] = {}
+        groups = [PromiseGroup(system, members) for members in together.values()]
+        by_reads: dict[Hashable, list[PromiseGroup]] = {}
         for group in groups:
             by_reads.setdefault(group if group.rests_on is None else frozenset(group.rests_on), []).append(group)
-        self._open = [(some[0].project, set[Hashable](), some) for some in by_reads.values()]
-        """The groups that a state can still change. Those that read the same components share their projections."""
-        self._step_groups = [group for group in groups if group.of_steps]
+        self.footprints = [PromiseFootprint(some) for some in by_reads.values()]
+        """What the groups that a state can still change read of a state."""
+        self.step_groups = [group for group in groups if group.of_steps]
         self.of_runs = [w for w in self.watches if w.unfit is None and w.promise.kind == "run"]
-        self.state_bits = _bits(system, groups)
+        self.state_bits = _bits(groups)
         """The bits that a step must change to lead to a state that is not judged yet; None: any."""
-        self.step_bits = _bits(system, self._step_groups)
+        self.step_bits = _bits(self.step_groups)
         """The bits that a step must change to be relevant to a promise over steps; None: any."""
 
     @property
@@ -80,33 +80,46 @@ class Watchers:
 
     def see_state(self, state: Any, before: Any, step: Any) -> None:
         """Check the promises in the new state `state`, which results from `step` in the state `before`."""
-        for project, seen, groups in self._open:
-            footprint = project(state)
-            if footprint not in seen:
-                seen.add(footprint)
-                for group in groups:
-                    # A settled group is dropped, so that later states are not projected for it.
-                    if group.see_state(state, before, step) and group.is_settled:
-                        self._close(group)
+        for footprint in self.footprints:
+            shown = footprint.project(state)
+            if shown not in footprint.seen:
+                footprint.seen.add(shown)
+                self.judge(footprint, state, before, step)
 
-    def _close(self, settled: _PromiseGroup) -> None:
-        left = [(project, seen, [each for each in some if each is not settled]) for project, seen, some in self._open]
-        self._open = [each for each in left if each[2]]
+    def judge(self, footprint: PromiseFootprint, state: Any, before: Any, step: Any) -> None:
+        """Check the promises that read a footprint which no state before has shown."""
+        for group in footprint.groups:
+            # A settled group is dropped, so that later states are not projected for it.
+            if group.see_state(state, before, step) and group.is_settled:
+                footprint.groups = [each for each in footprint.groups if each is not group]
+                self.footprints = [each for each in self.footprints if each.groups]
 
     def see_step(self, before: Any, step: Any, after: Any) -> None:
         """Check the promises on a step from the state `before` to the state `after`."""
-        for group in self._step_groups:
+        for group in self.step_groups:
             group.see_step(before, step, after)
 
 
-def _bits(system: Any, groups: Sequence[_PromiseGroup]) -> int | None:
-    if any(group.rests_on is None for group in groups):
-        return None
-    names = {name for group in groups for name in group.rests_on or ()}
-    return int(system.coding.mask(system.coding.place[name] for name in names)) if names else 0
+class PromiseFootprint:
+    """What some groups of promises read of a state. Groups that read the same components share one."""
+
+    def __init__(self, groups: list[PromiseGroup]) -> None:
+        self.groups = groups
+        self.bits = groups[0].bits
+        self.project = groups[0].project
+        self.seen = set[Hashable]()
 
 
-class _PromiseGroup:
+def _bits(groups: Sequence[PromiseGroup]) -> int | None:
+    every = 0
+    for group in groups:
+        if group.bits is None:
+            return None
+        every |= group.bits
+    return every
+
+
+class PromiseGroup:
     """A group of promises that read the same components (state variables). While the promises are evaluated, all
     components that they do not read are hidden.
     """
@@ -115,6 +128,9 @@ class _PromiseGroup:
         self.system = system
         self.project = members[0].project
         self.rests_on = rests_on(system, members[0].promise)
+        place = None if self.rests_on is None else system.coding.place
+        self.bits = None if place is None else int(system.coding.mask(place[name] for name in self.rests_on or ()))
+        """The bits of a state that the promises read; None: unknown."""
         self._hiding = None if self.rests_on is None else system.coding.mask_undeclared(self.rests_on)
         self.all = members
         self.of_states = [watch for watch in members if watch.promise.kind == "state"]
@@ -161,6 +177,10 @@ class _PromiseGroup:
         if key in self.seen_steps:
             return
         self.seen_steps.add(key)
+        self.judge_step(before, step, after)
+
+    def judge_step(self, before: Any, step: Any, after: Any) -> None:
+        """Check the promises on a step that none before was like."""
         was, now = self._shown(before), self._shown(after)
         if not self._known(step.action, was, now):
             self._judge(self.of_steps, (was, step, now), before, step)
