@@ -2,13 +2,16 @@
 
 A resize is a plan. Its requested time K is a barrier, like that of a compaction, and its completion time is C. The
 resizer writes one base file for each new file group, even if it has no row. A read as of a time before C opens the
-old groups, a later one the new groups. Compactions that were planned before K may stay pending; no compaction is
-planned between K and C. A *late log* completes after K in an old file group. By the design `cut_over`, readers need
-not know of late logs. Under the lock, the resizer looks for logs that have completed after K, or since its last
-round. If there are some, it releases the lock and copies them into its new files; otherwise it publishes. A writer
-reads the mapping of keys after its request is on the timeline. If it finds, under the lock, that a resize has
-completed since, it releases the lock, puts its logs into the new groups and leaves the old ones out of its commit. So
-no write is refused or lost.
+old groups, a later one the new groups. Compactions that were planned before K may stay pending. No compaction is
+planned between K and C, because the pending plan of the resize includes every file group (`may_plan`).
+
+A *late log* completes after K in an old file group. Under `resizing = cut_over`, readers need not know of late logs.
+Under the lock, the resizer looks for logs that have completed after K, or since its last round. If there are some, it
+releases the lock and copies them into its new files; otherwise it publishes. A writer reads the mapping of keys after
+its request is on the timeline. If it finds, under the lock, that a resize has completed since, it releases the lock and
+puts its logs into the new groups. Its commit does not name its logs in the old groups. So no write is refused or lost.
+
+The module `rules` says why the model numbers ranges of hashes, and which other designs there are.
 """
 
 from __future__ import annotations
@@ -93,6 +96,7 @@ def add_resizer(composition: Composition, me: str) -> None:
         writes_groups("resizer_writes_base", me),
     )  # fmt: skip
     start = partial(run_resize, composition.world)
+    # The mechanism `rivals` adds `resizer_resumes_plan` and `resizer_finds_it_done` if there are several resizers.
     runs = Runner("resizer", me, "plans", "plan", start, Compaction, "resizer_resumes_plan", "resize")
     plans_and_runs(composition, "resizer_schedules_resize", "resizer_starts_resize", PlanRunner(), runs)
     publication(composition, Publication("resizer", me, WRITTEN, partial(published_resize, me), "plan"))
@@ -141,14 +145,12 @@ def run_resize(world: World, own: PlanRunner, plan: Plan) -> PlanRunner:
 
 def copied_by(own: PlanRunner) -> int:
     """Return the completion time up to which a resizer has the logs in its own files: its bases and its copies."""
-    copied: tuple[int, ...] = own.records
+    copied: tuple[int, ...] = own.records  # set when late logs are found, before they are copied
     return max((own.plan, *copied))
 
 
 def late_logs(own: PlanRunner, published: Published) -> int:
-    """Return the newest completion time of a write that completed after what the resize has read or copied; 0 if there
-    is none, or if another resizer has completed the resize.
-    """
+    """Return the newest completion time of a write that the resize has neither read nor copied; 0 if there is none."""
     # Another resizer has copied everything. This one finds the resize done, and copies nothing for it.
     if any(entry.requested == own.plan for entry in published):
         return 0
@@ -195,10 +197,8 @@ def cancel_resize(own: PlanRunner, plans: Plans, cancelled_resizes: int) -> Chan
 
 
 def published_resize(me: str, own: PlanRunner) -> tuple[PlanRunner, Compaction]:
+    """A resize begins slices at K, as a compaction does, and completes like one. On disk it is a replacecommit."""
     return PlanRunner(), Compaction(own.plan, own.completed, me)
-
-
-# The writer.
 
 
 def follow_mapping(composition: Composition) -> None:
@@ -282,7 +282,7 @@ def write_again(own: Writer) -> Changes:
 
 
 def move_logs(current_mapping: tuple[int, ...]) -> Changes:
-    """Put the logs into the new file groups, and leave those in the replaced groups out of the commit."""
+    """Put the logs into the new file groups. The commit does not name the logs in the replaced groups."""
     return {"own_mapping": _mapping(current_mapping)}
 
 
@@ -342,8 +342,7 @@ MECHANISM = Mechanism(
                "{actor} finds late logs to copy", continues_call=True),
         Action("resizer_cancels_resize", "deletes its files, then, under the lock, its plan",
                "{actor} cancels its resize"),
-        Action(FINDS_MAPPING,
-               "finds that its keys have other file groups since it began to write; releases the lock",
+        Action(FINDS_MAPPING, "finds that its keys have other file groups since it began to write; releases the lock",
                "{actor} finds another mapping, and moves its logs", continues_call=True),
         *publication_actions("resizer"),
     ),

@@ -3,8 +3,10 @@
 Fix one key. The file groups that hold it, one after the other, are one file group with changing names. The barriers of
 that group are the requested times of its compactions and of its resizes, so the slices of RFC-66 apply unchanged. The
 model therefore numbers the *finest* ranges of hashes that a table ever has, and calls each a file group: a group of
-the table holds one range or several adjacent ones. A *generation* is the requested time of the resize that made the
-groups of the table; the first groups have generation 0.
+the table holds one range or several adjacent ones. In this folder, `group` is a range, and `world.buckets` counts the
+ranges of a partition. A plain `buckets` counts the file groups of the table in a partition. A *generation* is the
+requested time of the resize that made the groups of the table; the first groups have generation 0. (The engine numbers
+its generations.)
 
 Three designs keep every write (option `resizing`). By `cut_over`, a writer that finds another mapping under the lock
 moves its logs, and the resizer copies the logs that complete between the resize's request and its completion. By
@@ -159,8 +161,9 @@ class ReadsResized(Rules):
         return super().merged_logs(table, group, writes, time)
 
     def base_and_writes(self, table: Table, group: int, time: float) -> tuple[int | None, tuple[Write, ...]]:
-        """Leave out the base files of replaced groups that are newer than those of the resize. There are none, because
-        a compactor plans nothing while a resize is pending.
+        """Leave out the base files of replaced groups that are newer than those of the resize. No compactor plans
+        any, because the pending plan of the resize includes every group (`may_plan`). The rule says what a read does
+        if there are some.
         """
         if not (shown := generations_shown(table, time)[-1]):
             return super().base_and_writes(table, group, time)

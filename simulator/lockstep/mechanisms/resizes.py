@@ -10,8 +10,9 @@ from nbcc.model.mechanisms.resizes.rules import ResizeLimits, Resizing
 from ..mechanism import INSTANT, Feature, Lockstep, MappingRow, Runs, ServiceLabel
 
 CUT_OVER = "a writer that finds another mapping under the lock moves its logs"
-SORTS = "it sorts within file groups, and finds the file group of a key by its hash"
+SORTS = "the engine sorts only within file groups, and finds the file group of a key by its hash"
 
+# On disk a resize is a pending clustering, which completes as a replacecommit.
 STARTS = MappingRow("resizer_starts_resize", "run_resize", ends_after="put clustering.inflight", starts=True,
                     arguments=((INSTANT, "plan"),))  # fmt: skip
 
@@ -49,7 +50,10 @@ LOCKSTEP = Lockstep(
     rows=(
         replace(STARTS, action="resizer_resumes_plan"),
         MappingRow("resizer_finds_it_done", "run_resize"),
+        # The log holds the deletes that the resize keeps.
         MappingRow("resizer_writes_base", "run_resize", ends_after="put base", also=("put marker", "put log")),
+        # If its rounds no longer shrink, the engine copies the last logs under the lock (`run_resize`). The model has
+        # no such step.
         MappingRow("resizer_finds_late_logs", "run_resize", ends_after="lock.release"),
         MappingRow("resizer_copies_logs", "run_resize", before=("lock.acquire",)),
         MappingRow("resizer_cancels_resize", "cancel_resize", starts=True),
