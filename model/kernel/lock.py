@@ -18,6 +18,7 @@ def lock_is_free(lock: str | None) -> bool:
 
 
 LOCK_IS_FREE = Guard("the lock must be free", lock_is_free)
+"""A step with this guard that does not change `lock` takes and releases the lock within itself."""
 HOLDS_LOCK = Guard("{me} must hold the lock", lambda holds_lock: holds_lock)
 
 

@@ -18,7 +18,9 @@ from .lock import HOLDS_LOCK, LOCK_IS_FREE, released, take_lock
 
 TAKES_LOCK, TAKES_COMPLETION_TIME, PUBLISHES = "takes lock", "takes completion time", "publishes"
 COMMITS = "commits"
-"""The tag of the first transition after the lock is taken. Mechanisms add their guards of a commit to it."""
+"""The tag of the first transition after the lock is taken. By default, that one takes the completion time; the last
+one publishes. Mechanisms add their guards of a commit to it.
+"""
 BEGINS = "begins to publish"
 """The tag of the first transition of a publication. Mechanisms insert steps before publication here."""
 ABANDONS = "abandons under the lock"
