@@ -173,7 +173,7 @@ def complete(
     commit: bytes,
     completed_by_another: Callable[[], Instant | Conflict | None] = lambda: None,
     refused_by: Callable[[Active | None], Conflict | None] = _nothing,
-    under_lock: Callable[[Active | None], Conflict | None] = _nothing,
+    check_under_lock: Callable[[Active | None], Conflict | None] = _nothing,
     batch_id: str | None = None,
     may_check_early: bool = False,
     has_heartbeat: bool = True,
@@ -187,11 +187,11 @@ def complete(
 
     `completed_by_another` is called before all other checks. If it returns a completed instant, `complete` deletes
     `files` and returns that instant. If another attempt has committed the batch `batch_id`, the instant is undone and
-    `Repeated` is raised. `refused_by` is called as the last check before publication. Its argument is the timeline
-    listed under the lock, or None if it was not listed. If it returns a `Conflict`, the instant is undone and the
-    `Conflict` is raised. With `Rules(conflict_check="before_lock")` and `may_check_early`, it is called before the lock
-    is taken, but `under_lock` never is. If `has_heartbeat` is True, the instant has a heartbeat, which must not have
-    expired. If `is_shared` is True, another process may attempt the instant.
+    `Repeated` is raised. The last two checks are `check_under_lock`, always under the lock, and `refused_by`. Both get
+    the timeline listed under the lock, or None. If one returns a `Conflict`, the instant is undone and the `Conflict`
+    is raised. Either may raise `LeavesLock`: the instant stays pending. With `Rules(conflict_check="before_lock")` and
+    `may_check_early`, `refused_by` is called before the lock is taken. If `has_heartbeat` is True, the instant has a
+    heartbeat, which must not have expired. If `is_shared` is True, another process may attempt the instant.
     """
     context.clock.not_before(requested)  # another process may have asked for it, by a clock that is ahead of ours
     if may_check_early and context.rules.conflict_check == "before_lock":
@@ -210,7 +210,7 @@ def complete(
                 return by_another
             timeline = context.active(storage) if has_heartbeat else None
             refusal = by_another or _refusal(context, timeline, requested, action, batch_id)
-            refusal = refusal or under_lock(timeline) or refused_by(timeline)
+            refusal = refusal or check_under_lock(timeline) or refused_by(timeline)
             if refusal is None:
                 others = files_of_other_attempts(context, requested, files, storage)
                 if last is None:

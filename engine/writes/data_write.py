@@ -2,8 +2,13 @@
 
 The way of the rows to disk: `begin_write` puts the requested instant. `context.jobs` runs the `WriteTask` in this
 process (`data.jobs.InProcessJobs`) or on Spark (`spark.jobs.SparkJobs`). Both split the rows by file group and call
-`data.write.write_group`, which puts a marker before each log or base file. `publish` completes the instant under the
-table's lock (`commit_protocol.complete`); until then, readers ignore the files.
+`data.write.write_group`, which puts a marker before each log or base file. Readers ignore the files until the instant
+is completed.
+
+`publish` completes the instant. It calls `mapping.complete_in_current_groups`, which calls `commit_protocol.complete`.
+Under the table's lock, after all checks, `complete` takes the completion time (by the default rules) and puts the
+completed instant. If instants are announced (decision "shared" or "free"), `publish` calls
+`announced.complete_announced` instead, unless the write has a check of its own (`refused_by`).
 """
 
 from __future__ import annotations
@@ -37,7 +42,8 @@ from .mapping import complete_in_current_groups, current_generation, to_generati
 from .unlocked_request import begin_write
 
 Refusal = Callable[[Active], Conflict | None]
-"""Returns the error that forbids publishing a write, given the timeline listed under the lock; None permits it."""
+"""Returns the error that forbids publishing a write, or None. Unlike the `refused_by` of `commit_protocol.complete`, it
+always receives a listed timeline."""
 
 
 def write(
@@ -52,8 +58,9 @@ def write(
     sets: frozenset[str] | None = None,
     refused_by: Refusal | None = None,
 ) -> Instant:
-    """Write a batch that has already been converted to the table's schema. `refused_by` is called under the lock, in
-    every concurrency mode, before the write is published.
+    """Write a batch that has already been converted to the table's schema. `refused_by` is called in every concurrency
+    mode, as the last check before the write is published: under the table's lock, or before the lock is taken under
+    `Rules(conflict_check="before_lock")`.
     """
     refuse_other_rows(data, context.jobs)
     if refused_by is not None:

@@ -1,8 +1,9 @@
 """The mapping of keys to file groups, which a resize changes while writers continue.
 
-A writer reads the mapping after its request is on the timeline. Under the lock that covers its publication, it reads
-the mapping again: if a resize has completed since, it releases the lock, puts its records into the new file groups, and
-leaves its old files out of its commit. So no write is refused, and readers need not know of replaced file groups.
+In a table that it knows as resized, a writer reads the mapping after its request is on the timeline, at the same point
+as the writers of the model (docs/resizes.md, rule 4). Under the lock that covers its publication, it reads the mapping
+again: if a resize has completed since, it releases the lock, puts its records into the new file groups, and leaves its
+old files out of its commit. So no write is refused, and readers need not know of replaced file groups.
 """
 
 from __future__ import annotations
@@ -139,10 +140,11 @@ def complete_in_current_groups(
     is_shared: bool = True,
 ) -> Instant:
     """Complete a write like `commit_protocol.complete`, with its records in the file groups that hold its keys then.
-    `check_homes` is called under the lock after the mapping is checked, and may raise `OtherGroups`, too.
+    `check_homes` is called under the lock after the mapping is checked, and may raise `OtherGroups`, too. `refused_by`
+    also receives the write's files, which are other files after each move.
     """
 
-    def under_lock(now: Active | None) -> Conflict | None:
+    def check_under_lock(now: Active | None) -> Conflict | None:
         if not config.merge_on_read or config.coordination.decision != "lock":
             return None
         now = now or context.active()
@@ -159,7 +161,7 @@ def complete_in_current_groups(
         try:
             return complete(
                 context, requested, action, files=files, commit=commit(files), batch_id=batch_id, refused_by=refusal,
-                under_lock=under_lock, may_check_early=may_check_early, is_shared=is_shared,
+                check_under_lock=check_under_lock, may_check_early=may_check_early, is_shared=is_shared,
             )  # fmt: skip
         except OtherGroups as other:
             with undo_on_error(context, requested, action):
