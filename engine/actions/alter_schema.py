@@ -27,7 +27,7 @@ from ..writes.commit_protocol import complete, request, undo_on_error
 from ..writes.commits import write_commit
 from ..writes.data_write import action_of, publish
 from ..writes.deciding import tick
-from ..writes.decision_log import in_order, is_free
+from ..writes.decision_log import decides_without_lock, in_order
 from ..writes.unlocked_request import request_without_lock
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def run(context: Context, config: TableConfig, schema: Schema) -> Instant | None
             return None
     # If a later step fails, the next call with the same columns publishes them.
     action = action_of(changed)
-    if is_free(context):
+    if decides_without_lock(context):
         requested, at_request = request_without_lock(context, action, starts=True)
         commit = partial(write_commit, changed, requested, OPERATION)
         return publish(context, changed, requested, at_request=at_request, files=(), commit=commit, batch_id=None)
@@ -78,7 +78,7 @@ def _put_version(context: Context, columns: pa.Schema, avro: str, fixed: Sequenc
 
     Without the lock, the properties are replaced only if no other process has changed them since they were read.
     """
-    properties = conditional_object(context.storage, PROPERTIES) if is_free(context) else None
+    properties = conditional_object(context.storage, PROPERTIES) if decides_without_lock(context) else None
     while True:
         # Before the properties are loaded, so that a change in between makes the conditional write fail.
         known = properties.read() if properties is not None else None
@@ -89,7 +89,7 @@ def _put_version(context: Context, columns: pa.Schema, avro: str, fixed: Sequenc
             # published nothing.
             return len(versions) > 1 and not _is_published(context, versions[-1].since, avro)
         check_evolution([version.schema for version in versions], columns, fixed)
-        since = tick(context) if is_free(context) else new_time(context, context.active(), claimed=False)
+        since = tick(context) if decides_without_lock(context) else new_time(context, context.active(), claimed=False)
         data = encode_properties(with_version(values, since, avro))
         if properties is None:
             context.storage.put(PROPERTIES, data)

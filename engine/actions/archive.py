@@ -23,7 +23,7 @@ from ..timeline.timeline import FOLDER
 from ..writes.claims import forget, requests_without_lock
 from ..writes.decided_plans import history_of, latest_decision
 from ..writes.deciding import carry_floor
-from ..writes.decision_log import cut, in_order, is_free
+from ..writes.decision_log import cut, decides_without_lock, in_order
 from ..writes.unlocked_request import raise_floor
 
 MOST = 1_000
@@ -69,7 +69,7 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
             manifest = lsm.current_manifest(context.commits.archive)
             if requests_without_lock(context):
                 floor = raise_floor(context, chosen)
-                if is_free(context):
+                if decides_without_lock(context):
                     last = carry_floor(context, floor)
                 # The second look, after the floor is raised: a request that was put in between and is below the floor
                 # shows now.
@@ -78,7 +78,8 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
                 slices = current_slices(context, history.current, context.rules)
                 chosen = archivable(context, history, slices, retained, last, floor)[:MOST]
             rows = [to_archived(context, timeline, instant) for instant in chosen]
-            count = lsm.add(context.storage, context.commits.archive, rows, manifest, alone=not is_free(context))
+            alone = not decides_without_lock(context)
+            count = lsm.add(context.storage, context.commits.archive, rows, manifest, alone=alone)
             chosen = chosen[:count]
         context.storage.delete_all([f"{FOLDER}/{name}" for name in pending_files(timeline, chosen)])
     return chosen
@@ -115,7 +116,7 @@ def _keep_tree(context: Context) -> None:
     # Asked without the lock, because most calls have nothing to merge.
     if not lsm.files_to_merge(archive):
         return
-    alone = not is_free(context)
+    alone = not decides_without_lock(context)
     with in_order(context):
         # Another archiver may have merged the files since the question above.
         archive.refresh()

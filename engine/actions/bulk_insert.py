@@ -29,7 +29,7 @@ from ..writes.commit_protocol import request, undo_on_error
 from ..writes.commits import write_commit
 from ..writes.conflicts import NO_READS, conflict_of, footprint_of, place
 from ..writes.data_write import write
-from ..writes.decision_log import is_free
+from ..writes.decision_log import decides_without_lock
 from ..writes.file_ids import file_ids_by_bucket
 from ..writes.locations import inserted_elsewhere, with_known_keys
 from ..writes.mapping import complete_in_current_groups, current_generation, to_generation
@@ -50,12 +50,12 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
     refuse_other_rows(rows, context.jobs)
     if not config.merge_on_read:  # every write makes base files there
         return write(context, config, rows, "BULK_INSERT")
-    begin = request_at_reserved_time if is_free(context) else request
+    begin = request_at_reserved_time if decides_without_lock(context) else request
     requested, at_request = begin(context, ACTION)
     with undo_on_error(context, requested, ACTION):
         # Under a lock listed again after the request: what has completed until now would only make the check below
         # fail.
-        filled = filled_groups(context, at_request if is_free(context) else context.active())
+        filled = filled_groups(context, at_request if decides_without_lock(context) else context.active())
         put_inflight(context.storage, requested, ACTION)
         shape, file_ids = table_shape(config, context.rules), file_ids_by_bucket(context, config, at_request)
         task = WriteTask(shape, requested, config.max_log_bytes, bulk=True, filled=filled, file_ids=file_ids)
@@ -65,7 +65,7 @@ def run(context: Context, config: TableConfig, data: Any) -> Instant:
         task = with_known_keys(context, config, task, listed, inserts=True)
         files = context.jobs.write(rows, task)
     commit = partial(write_commit, config, requested, "BULK_INSERT")
-    if is_free(context):
+    if decides_without_lock(context):
         bases = tuple(sorted({place(*group) for group in _based(files)}))
         known = tuple(sorted(instant.requested for instant in at_request.completed))
         footprint = footprint_of(context, config, files, at_request, NO_READS) or Footprint((), known=known)

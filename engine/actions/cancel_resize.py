@@ -10,7 +10,7 @@ from ..timeline.instant import PENDING
 from ..timeline.resize_plans import CLUSTERING
 from ..timeline.timeline import FOLDER
 from ..writes.attempts import forget_markers, marked_files
-from ..writes.decision_log import is_free
+from ..writes.decision_log import decides_without_lock
 from ..writes.mapping import pending_resize
 
 
@@ -20,7 +20,7 @@ def run(context: Context, config: TableConfig) -> Instant | None:
     A process that is running the resize raises `Conflict` when it completes it.
     """
     config.check_writable()
-    if is_free(context):
+    if decides_without_lock(context):
         return None  # no resize is planned there
     with held(context.lock):  # so that no other process completes the resize meanwhile
         pending = pending_resize(context, context.active())

@@ -15,7 +15,7 @@ from ..timeline.savepoints import ACTION
 from ..timeline.timeline import FOLDER
 from ..writes.decided_plans import latest_decision
 from ..writes.deciding import own_entry
-from ..writes.decision_log import in_order, is_free
+from ..writes.decision_log import decides_without_lock, in_order
 
 
 def run(context: Context, config: TableConfig, instant: Time | None = None) -> Instant:
@@ -34,7 +34,7 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
             pending = (each for each in left if each.requested == requested)
             savepoint = next(pending, None) or to_use(timeline, instant, "drop the savepoint")
         # An actor that finds an item of the last entry missing puts it on the timeline.
-        while is_free(context) and (last := latest_decision(context)) and last.item(savepoint.requested):
+        while decides_without_lock(context) and (last := latest_decision(context)) and last.item(savepoint.requested):
             # A new entry makes the one with the savepoint an earlier one, which no actor carries out again.
             own_entry(context)
         inflight = Instant(savepoint.requested, ACTION, "inflight")

@@ -10,7 +10,7 @@ from ..config import TableConfig
 from ..context import Context
 from ..reads.times import Time
 from ..timeline import Instant
-from ..writes.decision_log import is_free
+from ..writes.decision_log import decides_without_lock
 from . import run_restore, schedule_restore
 
 
@@ -20,4 +20,4 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
         return finished
     planned = schedule_restore.run(context, config, instant=instant)
     # Without the lock, another restorer may have been faster: this one runs its plan.
-    return run_restore.run(context, config, instant=planned) if planned or is_free(context) else None
+    return run_restore.run(context, config, instant=planned) if planned or decides_without_lock(context) else None

@@ -26,7 +26,7 @@ from ..timeline.timeline import FOLDER
 from ..writes.announced import decide_all_announced, plan_announced
 from ..writes.claims import new_time
 from ..writes.decided_plans import history_of, latest_decision
-from ..writes.decision_log import in_order, is_free
+from ..writes.decision_log import decides_without_lock, in_order
 
 
 def run(
@@ -39,7 +39,7 @@ def run(
     if not (isinstance(comment, str) and isinstance(user, str)):
         raise BadInput(f"make a savepoint with comment={comment!r}, user={user!r}", "these are texts", "give texts")
     with in_order(context):
-        last = latest_decision(context) if is_free(context) else None
+        last = latest_decision(context) if decides_without_lock(context) else None
         history = history_of(context, last)
         active, timeline = history.active, history.whole
         chosen = to_pin(active, instant)

@@ -9,7 +9,7 @@ from ..services.savepoints import to_use
 from ..timeline import Instant
 from ..timeline.restores import ACTION, encode_restore_plan, load_restore_plan
 from ..writes.decided_plans import latest_decision, plan_time, put_plan
-from ..writes.decision_log import in_order, is_free
+from ..writes.decision_log import decides_without_lock, in_order
 from ..writes.restoring import plan_restore, refuse_lost, refuse_newer
 
 
@@ -31,14 +31,14 @@ def run(context: Context, config: TableConfig, instant: Time | None = None) -> I
             return None
         saved = to_use(timeline, instant, "restore the savepoint")
         refuse_newer(timeline, saved)
-        if is_free(context):
+        if decides_without_lock(context):
             refuse_lost(context, timeline, saved)
         # Tried without a time first, so that a restore with nothing to undo takes none.
         if not plan_restore(context, timeline, saved, "").undone:
             return None
         plan = plan_restore(context, timeline, saved, plan_time(context, last, ACTION, timeline))
         planned = put_plan(context, last, plan.requested, ACTION, encode_restore_plan(plan))
-    if planned is None or not is_free(context):
+    if planned is None or not decides_without_lock(context):
         return planned
     # Another actor may have asked for a restore to another savepoint, and an entry decides one restore at most.
     decided = load_restore_plan(context.storage, planned.requested)

@@ -35,7 +35,7 @@ from ..timeline.heartbeats import StoredHeartbeats
 from ..timeline.timeline import FOLDER
 from ..writes.commit_protocol import undo_own_write
 from ..writes.data_write import action_of, write_task
-from ..writes.decision_log import is_free
+from ..writes.decision_log import decides_without_lock
 from ..writes.idempotency import Repeated, check_batch_id, digest_of_files, repeated
 from ..writes.shared_request import forget_elected, shared_request
 from .options import BATCH_ID, WriteOptions
@@ -176,7 +176,7 @@ class StreamWriter(DataSourceStreamArrowWriter):
                 f"{unfit.remedy}; if the table's columns have changed since the query began, stop the query, change"
                 " what it selects, and start it with the same checkpoint",
             ) from None
-        if is_free(table.context) and table.config.concurrency_mode == OPTIMISTIC:
+        if decides_without_lock(table.context) and table.config.concurrency_mode == OPTIMISTIC:
             raise Unsupported(
                 f"write a stream to {storage.url}",
                 "its writers are optimistic and take no lock, so that the time of a request does not order it among"

@@ -15,7 +15,7 @@ from ..timeline.decisions import Decision, last_entry
 from ..timeline.history import Active, History, Whole
 from ..writes.claims import new_time
 from ..writes.deciding import tick
-from ..writes.decision_log import catch_up, decide, is_free, is_parallel, uses_decision_log
+from ..writes.decision_log import catch_up, decide, decides_without_lock, is_parallel, uses_decision_log
 
 
 def settled(context: Context, now: str | None = None) -> Whole:
@@ -105,7 +105,7 @@ def _settle(context: Context, timeline: Active) -> str:
     """Return a new time, generated under the lock or by the decision log; every later commit has a greater completion
     time.
     """
-    if is_free(context):
+    if decides_without_lock(context):
         return tick(context)
     with held(context.lock):
         while True:

@@ -21,7 +21,7 @@ from ..timeline.cleans import CleanPlan
 from ..timeline.history import Current, History
 from ..timeline.resize_plans import generation_made
 from ..timeline.savepoints import by_partition
-from ..writes.decision_log import is_free
+from ..writes.decision_log import decides_without_lock
 from ..writes.restoring import is_kept
 from .replaced_groups import older_files, resize_inputs, unneeded_files
 from .savepoints import pinned_files
@@ -109,7 +109,10 @@ def plan_clean(
         return None
     newest = next((instant.requested for instant in reversed(timeline.instants) if instant.completed), "")
     # A later restore believes a savepoint that the newest clean names.
-    kept_ones = (each for each in timeline.savepoints if not is_free(context) or is_kept(context, timeline, each))
+    kept_ones = (
+        each for each in timeline.savepoints
+        if not decides_without_lock(context) or is_kept(context, timeline, each)
+    )  # fmt: skip
     saved = tuple(instant.requested for instant in kept_ones)
     return CleanPlan(policy.name, files, _earliest(timeline, kept, horizon), newest, horizon, saved)
 

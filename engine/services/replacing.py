@@ -38,7 +38,7 @@ from ..writes.commit_protocol import complete, stop_heartbeat_on_error, undo_on_
 from ..writes.commits import replace_commit
 from ..writes.conflicts import NO_READS, conflict_of, footprint_of
 from ..writes.decided_plans import history_of, own_decision, plan_time, put_plan
-from ..writes.decision_log import in_order, is_free
+from ..writes.decision_log import decides_without_lock, in_order
 from ..writes.file_ids import BucketIds, file_ids_by_bucket
 from ..writes.mapping import current_generation, pending_resize, to_generation
 from ..writes.unknown_index import unknown_index
@@ -65,7 +65,7 @@ def replace_partitions(
         files = _written(context, config, requested, groups, data, file_ids, generation)
 
     commit = replace_commit(config, requested, operation, files)
-    if is_free(context):
+    if decides_without_lock(context):
         footprint = footprint_of(context, config, files, at_request, NO_READS)
         return complete_announced(context, requested, ACTION, files=files, commit=commit, footprint=footprint)
 
@@ -154,7 +154,7 @@ def _schedule(
             there = put_plan(context, last, requested, ACTION, plan)
         if there is None:
             context.heartbeats.stop(requested)
-            if is_free(context):  # another plan was decided first
+            if decides_without_lock(context):  # another plan was decided first
                 return _schedule(context, config, partitions, operation, file_ids)
             raise Conflict(
                 operation.lower().replace("_", " "),

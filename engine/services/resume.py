@@ -16,7 +16,7 @@ from ..timeline.history import Active
 from ..writes.announced import complete_plan
 from ..writes.attempts import forget_markers, marked_files
 from ..writes.commit_protocol import complete
-from ..writes.decision_log import is_free
+from ..writes.decision_log import decides_without_lock
 
 P = TypeVar("P")
 
@@ -145,7 +145,7 @@ def completed(
     `LeavesLock`.
     """
     faster = partial(_completed_by_another, context, action, requested)
-    if is_free(context):
+    if decides_without_lock(context):
         return complete_plan(context, requested, action, files=files, commit=commit, by_another=faster)
     return complete(
         context, requested, action, files=files, commit=commit, completed_by_another=faster, has_heartbeat=False,

@@ -31,7 +31,7 @@ from ..timeline.announcements import (
 from .attempts import delete_other_attempts, delete_own_files, files_of_other_attempts, forget_markers
 from .commit_protocol import stop_heartbeat_on_error, undo_own_write
 from .deciding import create_entry, decide_announced, publish_entry
-from .decision_log import announces, is_free
+from .decision_log import announces, decides_without_lock
 from .looking_ahead import Outlook, entry_of
 
 Cleanup = Sequence[Callable[[], None]]
@@ -78,7 +78,7 @@ def complete_announced(
             outcome = _announced_and_created(context, own, files, outlook, cleanup)
         elif not _announce(context, own, files):
             raise _announced_by_another(requested)
-        elif is_free(context):
+        elif decides_without_lock(context):
             outcome = _without_lock(context, own, cleanup=cleanup)
         else:
             outcome = _under_lock(context, own)

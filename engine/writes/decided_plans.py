@@ -12,7 +12,7 @@ from ..timeline.history import Active, History
 from .announced import decide_all_announced, plan_announced
 from .claims import new_time, refuse_torn
 from .deciding import decide_announced, own_entry
-from .decision_log import catch_up, decide, is_free, uses_decision_log
+from .decision_log import catch_up, decide, decides_without_lock, uses_decision_log
 
 
 def latest_decision(context: Context) -> LogEntry | None:
@@ -22,7 +22,7 @@ def latest_decision(context: Context) -> LogEntry | None:
     """
     if not uses_decision_log(context):
         return None
-    if not is_free(context):
+    if not decides_without_lock(context):
         return catch_up(context)
     # Only an empty log has a tail without reserved times.
     while not (tail := decide_announced(context).newest).reserved:
@@ -34,14 +34,14 @@ def own_decision(context: Context) -> LogEntry | None:
     """Return the last entry like `latest_decision`; without the lock, a new entry of this actor, which alone may use
     its `AUTHOR` time.
     """
-    return own_entry(context) if is_free(context) else latest_decision(context)
+    return own_entry(context) if decides_without_lock(context) else latest_decision(context)
 
 
 def plan_time(context: Context, last: LogEntry | None, action: str, timeline: Timeline) -> str:
     """Return the requested time of a plan that is made from the state of the table after the entry `last`. Everything
     that completed before this time is in that state, and nothing else will be.
     """
-    if last is None or not is_free(context):
+    if last is None or not decides_without_lock(context):
         return new_time(context, timeline)
     refuse_torn(timeline)
     return last.plan_time(action)
@@ -52,7 +52,7 @@ def history_of(context: Context, last: LogEntry | None, listed: Active | None = 
     writers commit while the plan is made: instants that completed after the entry `last` appear as pending.
     """
     history = context.history(listed)
-    if last is None or not is_free(context):
+    if last is None or not decides_without_lock(context):
         return history
     return replace(history, active=Active(history.active.until(last.time)))
 
@@ -70,7 +70,7 @@ def put_plan(
     """
     if last is None:
         return put_requested(context.storage, requested, action, plan)
-    if is_free(context):
+    if decides_without_lock(context):
         name = Announced(requested, action, is_plan=True, is_checked=True)
         token = context.names.write_token()
         own = Announcement(name, plan, token, planned_from=last.number, undoes=undoes)

@@ -28,7 +28,7 @@ from ..timeline.history import Active
 from ..timeline.timeline import FOLDER
 from .candidates import Candidates, decided_on
 from .commit_protocol import undone_conflict
-from .decision_log import is_free, is_parallel, learn_tail
+from .decision_log import decides_without_lock, is_parallel, learn_tail
 
 AHEAD_SECONDS: Final = 5.0
 """For how long a writer waits for the times of an entry with many items: as long as 2,500 of them take."""
@@ -244,7 +244,7 @@ def _sees_published(
     if item is None:
         return False
     # Without the lock, it was decided since its announcement: it is too early to ask what is published.
-    missing = [*entry.items] if is_free(context) else unpublished(context.storage, entry)
+    missing = [*entry.items] if decides_without_lock(context) else unpublished(context.storage, entry)
     return not missing or _see_published(context, entry, missing, item, round_trip, may_be_void)
 
 
@@ -259,7 +259,7 @@ def _see_published(
     time. The `wanted` instant counts as published after all that complete before it.
     """
     ahead = missing if wanted is None else missing[: missing.index(wanted) + 1]
-    while is_free(context):
+    while decides_without_lock(context):
         rounds = math.ceil(len(ahead) / WIDTH) if is_parallel(context) else len(ahead)
         context.clock.pause(rounds * round_trip)
         missing = unpublished(context.storage, tail)

@@ -38,20 +38,21 @@ def announces(context: Context) -> bool:
     return context.rules.decision in ("shared", "free")
 
 
-def is_free(context: Context) -> bool:
-    """Return whether entries of the decision log alone order what is decided, and no writer takes the lock."""
+def decides_without_lock(context: Context) -> bool:
+    """Return whether entries of the decision log alone order what is decided, so that no writer takes the table's lock.
+    """
     return context.rules.decision == "free"
 
 
 def is_parallel(context: Context) -> bool:
     """Return whether the instants of one entry are published at the same time."""
-    return is_free(context) and context.rules.publication == "parallel"
+    return decides_without_lock(context) and context.rules.publication == "parallel"
 
 
 @contextmanager
 def in_order(context: Context) -> Iterator[None]:
     """Hold the table's lock during the `with` block, unless the decision log alone orders what is decided."""
-    if is_free(context):
+    if decides_without_lock(context):
         yield
         return
     with held(context.lock):
@@ -60,7 +61,7 @@ def in_order(context: Context) -> Iterator[None]:
 
 def need_lock(context: Context) -> None:
     """Raise `Unsupported` before anything is written if an operation needs the table's lock and writers take none."""
-    if is_free(context):
+    if decides_without_lock(context):
         with held(context.lock):
             return
 
@@ -100,7 +101,7 @@ def refuse_converted(context: Context, last: LogEntry | None) -> None:
     if last is None:
         return
     is_other = last.decision not in ("", mode_of(context.rules.decision, context.rules.publication))
-    if is_other or (is_free(context) and not last.reserved):
+    if is_other or (decides_without_lock(context) and not last.reserved):
         raise Conflict(
             f"write to the table {context.storage.url} with nbcc.decision={context.rules.decision}",
             f"it was converted to nbcc.decision={last.decision or 'log or shared'}",
@@ -156,7 +157,7 @@ def withdraw(context: Context, requested: str) -> None:
     """
     while uses_decision_log(context) and (last := catch_up(context)).item(requested) is not None:
         taken = context.clock.take()
-        if is_free(context):
+        if decides_without_lock(context):
             put_entry(context.storage, last._replace(number=last.number + 1, items=(), reserved=taken))
         else:
             put_decision(context.storage, Decision(last.number + 1, "time", taken, "", taken))

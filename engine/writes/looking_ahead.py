@@ -24,7 +24,7 @@ from ..timeline.decisions import LogEntry, unpublished
 from ..timeline.history import Active
 from ..timeline.timeline import FOLDER
 from .candidates import Candidates
-from .decision_log import is_free, learn_tail
+from .decision_log import decides_without_lock, learn_tail
 
 FRESH_SECONDS: Final = 1.0
 """For how long a writer that is alone probably stays so."""
@@ -55,7 +55,7 @@ def looking_ahead(context: Context) -> Iterator[Looks]:
     decoded = context.commits.decoded
     # Its own entry is the last one that it has seen.
     is_alone = decoded.tail is not None and decoded.tail.number == decoded.created
-    if not (is_free(context) and context.storage.is_remote and is_alone):
+    if not (decides_without_lock(context) and context.storage.is_remote and is_alone):
         yield lambda: None
         return
     pool = ThreadPoolExecutor(1, thread_name_prefix="nbcc-outlook")

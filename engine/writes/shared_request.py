@@ -20,7 +20,7 @@ from ..lock import held
 from ..storage import NotFound
 from ..timeline import put_inflight
 from .commit_protocol import put_request, stop_heartbeat_on_error, undo_own_write
-from .decision_log import is_free
+from .decision_log import decides_without_lock
 from .idempotency import claim_batch, hash_of, pending_attempt, repeated
 from .unlocked_request import request_without_lock
 
@@ -35,7 +35,7 @@ def shared_request(context: Context, action: str, batch_id: str, owner: str) -> 
     `shared_request` also renews the instant's heartbeat from this process. Raises `Repeated` if the batch has already
     been written.
     """
-    if is_free(context):
+    if decides_without_lock(context):
         return _elected_request(context, action, batch_id, owner)
     with held(context.lock):
         timeline = context.active()
@@ -85,7 +85,7 @@ def _elected(context: Context, path: str, action: str, batch_id: str) -> str:
 
 def forget_elected(context: Context, batch_id: str) -> None:
     """Delete the elected instants of a batch that is committed: no task of it requests another instant."""
-    if is_free(context):
+    if decides_without_lock(context):
         context.storage.delete_all([entry.path for entry in context.storage.list(_folder(batch_id))])
 
 

@@ -28,7 +28,7 @@ from ..timeline.history import Active
 from .claims import advance_clock, claim, claimed_time, refuse_torn, requests_without_lock
 from .commit_protocol import request, stop_heartbeat_on_error, undo_on_error, undo_own_write
 from .deciding import own_entry
-from .decision_log import is_free
+from .decision_log import decides_without_lock
 from .idempotency import Repeated, claim_batch, repeated
 
 FLOOR: Final = ".hoodie/.nbcc/floor"
@@ -46,7 +46,7 @@ def begin_write(
     """
     appends = config.merge_on_read and config.concurrency_mode == NON_BLOCKING
     # Without any lock, the conflict check of other writers compares with exactly what the listing has shown.
-    appends = appends or is_free(context)
+    appends = appends or decides_without_lock(context)
     if requests_without_lock(context) and appends:
         return request_without_lock(context, action, batch_id, starts=starts)
     return request(context, action, batch_id, starts=starts)
@@ -155,7 +155,7 @@ def _put(context: Context, requested: str, action: str, batch_id: str | None, st
 
 def read_floor(context: Context) -> str:
     """Return the floor, at or below which a request may have been passed by an archiver; '' if there is none."""
-    if is_free(context):
+    if decides_without_lock(context):
         return max(_floors(context), default="")
     try:
         return context.storage.get(FLOOR).decode("ascii", "replace")
@@ -176,7 +176,7 @@ def put_floor(context: Context, floor: str) -> None:
     """Raise the floor at least to the given time, if it is not ''."""
     if not floor:
         return
-    if not is_free(context):
+    if not decides_without_lock(context):
         # The lock is held, so no other archiver can raise the floor between the get and the put.
         context.storage.put(FLOOR, max(floor, read_floor(context)).encode())
         return
