@@ -50,11 +50,11 @@ def merge_by_function(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     keys = one_array(pa.chunked_array([chunk for part in parts for chunk in part[RECORD_KEY].chunks], pa.string()))
     codes, distinct = key_codes(keys)
     deleted = np.repeat(np.tile([False, True], len(layers)), [len(part) for part in parts])
-    fence = _last(codes, np.flatnonzero(deleted), distinct)
-    alive = np.flatnonzero(~deleted & (np.arange(len(codes)) > fence[codes]))
+    last_delete = _last(codes, np.flatnonzero(deleted), distinct)
+    alive = np.flatnonzero(~deleted & (np.arange(len(codes)) > last_delete[codes]))
     of_rows, of_deletes = np.cumsum(~deleted) - 1, np.cumsum(deleted) - 1
     merged = _folded(rows, codes[alive], of_rows[alive], rule)
-    return Merged(merged, deletes.take(pa.array(of_deletes[fence[fence >= 0]])))
+    return Merged(merged, deletes.take(pa.array(of_deletes[last_delete[last_delete >= 0]])))
 
 
 def _last(codes: Numbers, among: Numbers, distinct: int) -> Numbers:

@@ -49,8 +49,10 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     if rule.function:  # its rows outrank the deletes
         deleted = one_array(merged.deletes[RECORD_KEY])
         parts = _blocks(task, merged._replace(deletes=merged.deletes.slice(0, 0)), deleted)
+    elif rule.partial:
+        parts = list(_as_written(task, layers))
     else:
-        parts = list(_as_written(task, layers)) if rule.partial else _blocks(task, merged, _fences(layers, task))
+        parts = _blocks(task, merged, _unordered_deletes(layers, task))
     data = b"".join(part.data for part in parts)
     name = LogName(task.slice.file_id, task.instant, 1, names.write_token())
     path = put_data_file(storage, task.instant, task.slice.partition, str(name), data)
@@ -70,7 +72,7 @@ def compact_logs(storage: Storage, names: Names, task: LogCompactTask) -> list[W
     ]
 
 
-def _fences(layers: list[Layer], task: LogCompactTask) -> pa.Array:
+def _unordered_deletes(layers: list[Layer], task: LogCompactTask) -> pa.Array:
     """Return the keys of the deletes that have no ordering value."""
     ranked_by = task.slice.shape.merge.ranked_by
     if ranked_by is None:
@@ -89,13 +91,14 @@ def _as_written(task: LogCompactTask, layers: list[Layer]) -> Iterator[_Part]:
             yield from _delete_blocks(task, kept.deletes)
 
 
-def _blocks(task: LogCompactTask, merged: Merged, fences: pa.Array) -> list[_Part]:
+def _blocks(task: LogCompactTask, merged: Merged, unordered: pa.Array) -> list[_Part]:
     shape, partition = task.slice.shape, task.slice.partition
     stood_for = tuple(log.requested for log in task.slice.logs)
     by = (task.instant, shape.avro_schema)
     parts = []
-    if len(fences):
-        parts.append(_Part(encode_deletes(fences, partition, None, *by, compacted=stood_for), deletes=len(fences)))
+    if len(unordered):
+        data = encode_deletes(unordered, partition, None, *by, compacted=stood_for)
+        parts.append(_Part(data, deletes=len(unordered)))
     if len(merged.rows):
         rows = conform(merged.rows, shape.stored_schema).select([*META_COLUMNS, *shape.schema.names])
         parts.append(_Part(encode_data(rows, shape.log_format, *by, compacted=stood_for), rows=len(rows)))

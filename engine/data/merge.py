@@ -52,19 +52,19 @@ def merged(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     return merge_columns(layers, rule)
 
 
-def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask | None = None) -> Numbers:
+def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, beats_earlier: Mask | None = None) -> Numbers:
     """Return the index of the winning record of each key.
 
     `codes[i]` is an integer in ``0..keys-1`` that identifies the key of record *i*. `ordering[i]` is the ordering value
-    of record *i*; if `ordering` is None, all ordering values are equal. `always[i]` is True if record *i* is a delete
-    without an ordering value.
+    of record *i*; if `ordering` is None, all ordering values are equal. `beats_earlier[i]` is True if record *i* is a
+    delete without an ordering value, which wins over every earlier record of its key.
     """
     winners = np.full(keys, -1, np.int64)
     candidates = np.arange(len(codes))
-    if always is not None and always.any():
-        fences = np.flatnonzero(always)
-        winners[codes[fences]] = fences  # assignment in rising order: of several records of a key the last one stays
-        candidates = np.flatnonzero(~always & (candidates > winners[codes]))
+    if beats_earlier is not None and beats_earlier.any():
+        deletes = np.flatnonzero(beats_earlier)
+        winners[codes[deletes]] = deletes  # assignment in rising order: of several records of a key the last one stays
+        candidates = np.flatnonzero(~beats_earlier & (candidates > winners[codes]))
     if ordering is not None:
         best = np.full(keys, LOWEST, np.int64)
         np.maximum.at(best, codes[candidates], ordering[candidates])
@@ -74,19 +74,19 @@ def winners_of(codes: Numbers, keys: int, ordering: Numbers | None, always: Mask
 
 
 class _Records(NamedTuple):
-    """The records to merge. `codes` contains an integer that identifies the key of each record. `always` is True for
-    deletes without an ordering value.
+    """The records to merge. `codes` contains an integer that identifies the key of each record. `beats_earlier` is True
+    for deletes without an ordering value.
     """
 
     codes: Numbers
     keys: int
     ordering: Numbers | None
-    always: Mask | None
+    beats_earlier: Mask | None
 
     def winners(self, among: Numbers) -> Numbers:
         ordering = None if self.ordering is None else self.ordering[among]
-        always = None if self.always is None else self.always[among]
-        return among[winners_of(self.codes[among], self.keys, ordering, always)]
+        beats_earlier = None if self.beats_earlier is None else self.beats_earlier[among]
+        return among[winners_of(self.codes[among], self.keys, ordering, beats_earlier)]
 
 
 def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
@@ -97,11 +97,11 @@ def _winners(layers: Sequence[Layer], rule: MergeRule) -> Mask:
     winners = np.ones(len(keys), np.bool_)
     if np.array_equal(codes, np.arange(len(codes))):
         return winners  # each record is the only one of its key
-    ordering = always = None
+    ordering = beats_earlier = None
     if rule.ranked_by is not None:
         ordering = order_numbers([part[rule.ranked_by] for part in parts])[contested]
-        always = _always_wins(layers, rule.ranked_by)[contested]
-    records = _Records(codes, len(keys) - base, ordering, always)
+        beats_earlier = _beats_earlier(layers, rule.ranked_by)[contested]
+    records = _Records(codes, len(keys) - base, ordering, beats_earlier)
     candidates = np.arange(len(codes))
     if rule.fold == "logs_first":
         of_base = int(np.searchsorted(contested, base))
@@ -121,7 +121,7 @@ def _contested(keys: pa.Array, base: int) -> tuple[Numbers, Numbers]:
     return contested, places[contested]
 
 
-def _always_wins(layers: Sequence[Layer], ordering: str) -> Mask:
+def _beats_earlier(layers: Sequence[Layer], ordering: str) -> Mask:
     parts = [
         part
         for layer in layers

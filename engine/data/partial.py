@@ -39,15 +39,15 @@ class _Election(NamedTuple):
     """The result of merging each column separately: the indices of the winning records of each key (-1 means no
     record).
 
-    `top` is the highest-ranked row that no delete removes. `fence` is the last delete without an ordering value; it
-    removes all earlier records of the key. `delete` is the highest-ranked delete that follows `fence`. `columns`
-    contains, for each column, the record whose value wins. `codes` contains an integer that identifies each record's
-    key, and `ordering` contains each record's ordering value.
+    `top` is the highest-ranked row that no delete removes. `last_unordered_delete` is the last delete without an
+    ordering value; it removes all earlier records of the key. `delete` is the highest-ranked delete that follows it.
+    `columns` contains, for each column, the record whose value wins. `codes` contains an integer that identifies each
+    record's key, and `ordering` contains each record's ordering value.
     """
 
     top: Numbers
     delete: Numbers
-    fence: Numbers
+    last_unordered_delete: Numbers
     columns: dict[str, Numbers]
     codes: Numbers
     ordering: Numbers
@@ -65,7 +65,7 @@ def merge_columns(layers: Sequence[Layer], rule: MergeRule) -> Merged:
     there = np.flatnonzero(election.top >= 0)
     taken_from = {name: election.columns.get(name, election.top)[there] for name in rows.column_names}
     merged = {name: _taken(rows[name], of_rows, records) for name, records in taken_from.items()}
-    lost = np.where(election.delete >= 0, election.delete, election.fence)
+    lost = np.where(election.delete >= 0, election.delete, election.last_unordered_delete)
     kept = deletes.take(pa.array(of_deletes[lost[lost >= 0]]))
     return Merged(pa.table(merged, schema=rows.schema), kept)
 
@@ -109,12 +109,12 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
     codes, distinct = key_codes(keys)
     codes = codes.astype(np.int64)
     ordering = np.zeros(len(codes), np.int64)
-    fences = np.zeros(len(codes), np.bool_)
+    beats_earlier = np.zeros(len(codes), np.bool_)
     deleted = _flags(layers, lambda layer: False, lambda layer: True)
     if rule.ranked_by is not None:
         ordering = order_numbers([part[rule.ranked_by] for part in parts])
         nulls = [part[rule.ranked_by].is_null().to_numpy() for part in parts]
-        fences = deleted & np.concatenate(nulls)
+        beats_earlier = deleted & np.concatenate(nulls)
     numbers = np.arange(len(codes))
     by_rank = np.lexsort((numbers, ordering, codes))
     rank = np.empty(len(codes), np.int64)
@@ -125,9 +125,9 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
         np.maximum.at(best, codes[among], rank[among])
         return np.where(best >= 0, by_rank[best], -1)
 
-    fence = np.full(distinct, -1, np.int64)
-    np.maximum.at(fence, codes[fences], numbers[fences])
-    stands = (numbers > fence[codes]) & ~_superseded_rows(layers, codes, distinct)
+    last_unordered_delete = np.full(distinct, -1, np.int64)
+    np.maximum.at(last_unordered_delete, codes[beats_earlier], numbers[beats_earlier])
+    stands = (numbers > last_unordered_delete[codes]) & ~_superseded_rows(layers, codes, distinct)
     delete = highest(np.flatnonzero(stands & deleted))
     above = np.where(delete >= 0, rank[delete], -1)
     alive = np.flatnonzero(stands & ~deleted & (rank > above[codes]))
@@ -136,7 +136,7 @@ def _elect(layers: Sequence[Layer], rule: MergeRule) -> _Election:
     for name in _data_columns(layers, rule):
         sets = np.array([layer.sets is None or name in layer.sets for layer in layers], np.bool_)
         columns[name] = highest(alive[sets[of_layer[alive]]])
-    return _Election(highest(alive), delete, fence, columns, codes, ordering)
+    return _Election(highest(alive), delete, last_unordered_delete, columns, codes, ordering)
 
 
 def _superseded_rows(layers: Sequence[Layer], codes: Numbers, distinct: int) -> Mask:
@@ -192,7 +192,7 @@ def _contributions(layers: Sequence[Layer], election: _Election, split_only: boo
             agrees &= (best >= 0) & (election.ordering[best] == election.ordering[election.top])
         wanted &= ~agrees[election.codes]
     else:
-        for best in (election.delete, election.fence):
+        for best in (election.delete, election.last_unordered_delete):
             wanted[best[best >= 0]] = True
     contributions, first = list[Contribution](), 0
     for layer in layers:
