@@ -64,8 +64,8 @@ class Rules:
         missing.
     `requests` states whether a non-blocking writer requests its instant under the table's lock, or claims its
         requested time by a put if absent.
-    `claims` states whether, with a decision log, each time is reserved by creating an object that is named after the
-        time. If times are not reserved, a compaction and a write may get the same requested time.
+    `claims` states whether, with a decision log, each time is claimed by creating an object that is named after the
+        time (`writes.claims`). If times are not claimed, a compaction and a write may get the same requested time.
     `tombstone_logs` states how a compaction's tombstone log is recognized: it is listed in the compaction's commit, or
         has the same requested time as the base file.
     `files` selects the files that readers use: files listed in completed instants, all files in the directories, files

@@ -20,7 +20,7 @@ def run(
     leftover_seconds: int = _DEFAULT.leftover_seconds,
 ) -> Leftovers:
     """Delete leftover files that no writer, reader or table service needs, and return their paths. The deleted files
-    are old decision-log entries, reserved completion times, old batch ids, the markers and heartbeats of completed or
+    are old decision-log entries, old claims of times, old batch ids, the markers and heartbeats of completed or
     rolled-back instants, and the files of the record index whose write was rolled back.
 
     A batch id is deleted if the write of its batch was undone. The id of a completed batch is kept for `batch_hours`,

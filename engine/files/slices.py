@@ -238,7 +238,7 @@ def _slice_group(
 def holds_tombstones(log: LogFile, base: BaseFile | None, rules: Rules) -> bool:
     """Return whether a log contains the deletes that a compaction kept when it wrote `base`.
 
-    `log` and `base` must have the same requested time. If times are not reserved, a write and a compaction may have the
+    `log` and `base` must have the same requested time. If times are not claimed, a write and a compaction may have the
     same requested time, but then have different completion times.
     """
     if base is None or log.version != TOMBSTONES:

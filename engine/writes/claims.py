@@ -1,4 +1,4 @@
-"""Claims: in a table with a decision log, a writer reserves the time of an instant by creating an object named after
+"""Claims: in a table with a decision log, a writer claims the time of an instant by creating an object named after
 the time.
 
 If a writer loses its lock after reading the clock, another writer may obtain the same time from its own clock. The
