@@ -24,12 +24,15 @@ def cleaned(time: str, bound: str, asked: str) -> Cleaned:
 
 
 def refuse_undone(timeline: Whole, time: str, asked: str) -> None:
-    """Raise `Cleaned` if a restore has undone writes that a read as of `time` needs.
+    """Raise `Cleaned` if a restore has undone writes that a read as of `time` needs: `time` is after the completion of
+    the savepoint's instant and before the restore's request.
     """
     for plan in timeline.restores:
         saved = timeline.find(plan.savepoint)
         since = saved.completed if saved is not None else None
         if since is not None and since < time < plan.requested:
+            # `Cleaned` also after a restore: the contract has one class for times that can no longer be read
+            # (docs/contract.md, ANSWER).
             raise Cleaned(
                 f"{asked} {time}",
                 f"the restore {plan.requested} has undone what completed after {since}",

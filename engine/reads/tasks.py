@@ -66,7 +66,7 @@ def state_tasks(
 
 def group_rules(context: Context, find: Callable[[str], Instant | None], base: str | None) -> Rules:
     """Return the merge rules of a file group whose base file has the requested time `base`. `find` returns the write
-    with a requested time.
+    with the given requested time.
 
     In an nbcc table, Hudi's rules apply to a file group whose base file another engine wrote (docs/contract.md,
     Assumptions). Other engines may drop deletes in a compaction, and may merge the logs of a file group by requested

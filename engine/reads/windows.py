@@ -127,6 +127,9 @@ def refuse_unanswerable(context: Context, window: Window) -> None:
     """Raise `Cleaned` or `Unsupported` if the table no longer records all writes of the window."""
     refuse_unlisted(context, window.timeline, ASKED)
     refuse_cleaned(context, window.timeline, window.after, f"{ASKED} after")
+    # Only at the two ends. If the savepoint's instant and the request of a restore are both inside the window, the
+    # restore has undone only what completed between them or was pending, and the timeline no longer shows that. So the
+    # window still has what changed between the states at its ends (tests/engine/test_reads_during_restores.py).
     refuse_undone(window.timeline, window.after, f"{ASKED} after")
     refuse_undone(window.timeline, window.until, f"{ASKED} until")
     refuse_archived_window(context, window.timeline, window.after, ASKED)
