@@ -15,6 +15,7 @@ from .layout import Layout, Words
 
 FULL: Final = 0.6
 """The share of a table that is taken when it doubles."""
+ABOUT_TO_GROW: Final = 0.9
 GROWTH: Final = 1.25
 MOST: Final = (1 << 31) - 1
 """The numbers of states have 31 bits, so that a predecessor takes four bytes."""
@@ -54,8 +55,8 @@ class Rows:
 
     @property
     def growth(self) -> int:
-        """The bytes that are needed in addition if the table doubles, or if the fields get wider."""
-        return 2 * self.table.nbytes + self.words.nbytes
+        """The bytes that a table of twice the size needs, if the table is about to double, otherwise 0."""
+        return 2 * self.table.nbytes if self.count > ABOUT_TO_GROW * FULL * len(self.table) else 0
 
     def widen(self) -> None:
         """Choose a new layout for the values that the components have had so far."""
