@@ -172,7 +172,7 @@ def _search(match: Match, *more: str) -> dict[str, Any]:
     return {**json.loads(ran.stdout), "process": seconds}
 
 
-def page_table(rows: Sequence[Mapping[str, Any]]) -> str:
+def page_table(result: Mapping[str, Any]) -> str:
     """Return the seconds of both sides for docs/speed.md, in Markdown."""
     lines = [
         [
@@ -183,7 +183,7 @@ def page_table(rows: Sequence[Mapping[str, Any]]) -> str:
             _with_goal(row["times_as_fast"], row["goal"]),
             _with_goal(row["times_as_fast_reduced"], row["goal_reduced"]),
         ]
-        for row in rows
+        for row in result["models"]
     ]
     seconds = ("nbcc", "nbcc reduced", "TLC", "TLC with symmetry")
     head = ("world", "states (reduced)", "rounds", *seconds, "times as fast", "reduced")

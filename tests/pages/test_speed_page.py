@@ -60,7 +60,7 @@ def test_a_recorded_run_of_tlc_replaces_the_sentence_that_there_is_none(
 ) -> None:
     monkeypatch.setattr(speed_page, "RECORDED", tmp_path)
     assert "No run is recorded. `python -m benchmarks tlc --out" in speed_page.page()
-    (tmp_path / "tlc.json").write_text(json.dumps({"tlc": [ROW]}), encoding="utf-8")
+    (tmp_path / "tlc.json").write_text(json.dumps({"tlc": {"models": [ROW]}}), encoding="utf-8")
     shown = "| core | 176,011 (40,516) | 5 | 2.06 | 1.83 | 8.63 | 6.73 | 4.2 of 4 | 4.7 of 8: **missed** |"
     assert shown in speed_page.page().splitlines()
 
