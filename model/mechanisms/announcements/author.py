@@ -1,9 +1,9 @@
 """The steps by which an actor has its announcement decided: it learns the tail of the decision log, publishes the last
 entry, lists the announcements, and creates the next entry.
 
-The actor learns the tail before it lists. The author of an entry that another actor fails to create has therefore
-listed the announcements of every actor that announced before the entry before it was created. An actor thus fails at
-most twice (promise BOUNDED).
+The actor learns the tail before it lists. If an actor fails to create two entries after its announcement, the author of
+the second one learned the tail after the announcement, and then listed it. The second entry decides the announcement.
+An actor thus fails to create an entry at most twice (promise BOUNDED).
 """
 
 from __future__ import annotations

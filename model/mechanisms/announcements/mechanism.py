@@ -6,6 +6,9 @@ announce (`locked`), and the holder of the lock creates the next entry. In both 
 announcement that its author listed. The items of an entry are published in ascending order, by its author or by any
 actor that comes later, before the next entry is created. If an actor dies after its announcement, another actor decides
 and publishes its instant.
+
+Read `author` next (the steps, and why an actor fails at most twice), then `rules` (what an entry decides, and its
+times).
 """
 
 from __future__ import annotations
@@ -62,12 +65,13 @@ from .restoring import publication_of_savepoints, savepoints_and_restores
 from .services import even_time, finds_decided, finds_refused, plan_cleans, plan_compactions, plan_rollbacks
 from .settling import settle_by_entries, settling_actions
 
-BY_HOLDER = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
-"""The kinds of actors whose commits the holder of the lock can decide for them."""
-KINDS = (*BY_HOLDER, CLEANER.name, RESTORER.name, SAVEPOINTER.name)
+WITH_SHARED = (WRITER.name, COMPACTOR.name, ROLLBACKER.name)
+"""The kinds of actors that are modelled under `decision = shared`, apart from readers."""
+KINDS = (*WITH_SHARED, CLEANER.name, RESTORER.name, SAVEPOINTER.name)
 """The kinds of actors whose commits can be announced."""
 WITH_OPTIMISTS = (WRITER.name, COMPACTOR.name, READER.name)
-NOT_WITH_SAVEPOINTS = (COMPACTOR.name, ROLLBACKER.name, CUTTER.name)
+NOT_WITH_SAVEPOINTS_AND_CLEANS = (ROLLBACKER.name, CUTTER.name)
+NOT_WITH_SAVEPOINTS = (COMPACTOR.name, *NOT_WITH_SAVEPOINTS_AND_CLEANS)
 WITH_QUERIERS = (*WITH_OPTIMISTS, CLEANER.name, QUERIER.name)
 NOT_WITH_CLEANS = (ROLLBACKER.name, RESTORER.name, CUTTER.name)
 LIMITS: tuple[type[Limits], ...] = (AskedQueries, Cleans, Crashes, Cuts, Failures, RestoreLimits, SavepointLimits)
@@ -173,12 +177,13 @@ def fit(world: World, protocol: Protocol) -> None:
     if decision not in TOGETHER:
         return  # a cutter has no log of announced commits to cut
     there = [kind for kind, count in sorted(world.actors.items()) if count]
-    known = (*KINDS, CUTTER.name, READER.name, QUERIER.name) if decision == "free" else (*BY_HOLDER, READER.name)
+    known = (*KINDS, CUTTER.name, READER.name, QUERIER.name) if decision == "free" else (*WITH_SHARED, READER.name)
     others = [kind for kind in there if kind not in known]
     if has_optimistic_writers(protocol):
         others += [f"an optimistic writer and a {kind}" for kind in there if kind not in WITH_OPTIMISTS]
     if SAVEPOINTER.name in there:
-        without = NOT_WITH_SAVEPOINTS[1:] if CLEANER.name in there else NOT_WITH_SAVEPOINTS
+        # Without a compaction a clean has nothing to delete.
+        without = NOT_WITH_SAVEPOINTS_AND_CLEANS if CLEANER.name in there else NOT_WITH_SAVEPOINTS
         others += [f"a savepointer and a {kind}" for kind in there if kind in without]
         others += ["several savepoints"] * (world[SavepointLimits].savepoints > 1)
         others += ["savepoints that are dropped"] * (world[SavepointLimits].savepoints_dropped > 0)
@@ -219,7 +224,8 @@ def _actions() -> Iterator[Action]:
         if kind != RESTORER.name:
             yield Action(f"{kind}_finds_refused", "finds that an entry has decided the opposite of what it announced",
                          "{actor} finds the opposite decided", continues_call=True)  # fmt: skip
-    yield Action("compactor_begins_plan", "lists the decision log, to plan from the entries up to the last one",
+    yield Action("compactor_begins_plan", "lists the decision log, to plan from the entries up to the last one; "
+                 "under decision = shared, it takes the lock first",
                  "{actor} learns the tail of the log, to plan")  # fmt: skip
     yield Action("cleaner_begins_plan", "lists the decision log, to plan from the entries up to the last one",
                  "{actor} learns the tail of the log, to plan a clean")  # fmt: skip

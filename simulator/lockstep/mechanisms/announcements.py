@@ -118,7 +118,7 @@ LOCKSTEP = Lockstep(
     features=(
         Feature("announced-commits",
             about="Actors announce their commits, and one entry of the decision log decides them all: a dead writer "
-                  "stops no other one, and a live one fails at most twice.",
+                  "stops no other one, and without a lock a live one fails to create an entry at most twice.",
             source="RFC-22, 'Lock Free-ish Concurrency Control'; Herlihy 1991; docs/contract.md, BOUNDED",
             includes=("crashes", "rollback"),
             engine=("writes.announced:complete_announced", "writes.deciding:decide_announced",
