@@ -1,6 +1,9 @@
 """The decision log is a sequence of numbered entries that decides which instants commit, and in which order. Entries
 are written with put-if-absent, so that no two entries have the same number.
 
+Here each commit has an entry of its own (`decision = log`). The mechanism `announcements` has the entries that decide
+several commits.
+
 An actor puts an entry only after the instants of all lower-numbered entries have been published. The completion time in
 a new entry is later than all times in lower-numbered entries. If a lock is lost, a write may have to retry, but the
 order of commits does not change. The plan of a table service gets an entry in the decision log as well. A write whose
@@ -70,7 +73,7 @@ class Seen(NamedTuple):
 
 
 def is_logged(composition: Composition) -> bool:
-    """True if commits are decided by the decision log."""
+    """True if each commit has an entry of its own in the decision log (`decision = log`)."""
     return composition.protocol[DecisionLog].decision == "log"
 
 

@@ -1,5 +1,6 @@
 """With fencing, each put carries a token, a number that increases with each acquisition of the lock. The store refuses
-a put if it has already received a put with a greater token.
+a put if it has already received a put with a greater token. In the model, it refuses only puts of completed instants:
+it accepts every request and plan.
 
 The component (state variable) `fence` lists the actors whose puts the store would accept, oldest acquisition of the
 lock first. An actor enters when it takes the lock, and leaves when its own put or a put of a later holder arrives.
@@ -83,7 +84,8 @@ def note_refusal(fence: tuple[Any, ...], me: str) -> Changes:
 
 
 # After "*", so that `compose` also finds the transitions that other mechanisms add or divide: `lost_locks` makes the
-# put of a plan a step of its own, and `decision_log` marks the puts of decided instants, which the store never refuses.
+# put of a plan a step of its own, and `decision_log` marks the puts of decided instants. The store never refuses those:
+# the entry of the log has decided them, and an actor may put them without the lock.
 MECHANISM = Mechanism(
     compose=compose, options=Fencing, after=("clocks", "decision_log", "lost_locks", "metadata_table", "*")
 )

@@ -6,4 +6,4 @@ from nbcc.model.mechanisms.fencing import Fencing
 
 from ..mechanism import Lockstep
 
-LOCKSTEP = Lockstep(refuses={Fencing(fencing="storage"): "no object store compares lock numbers"})
+LOCKSTEP = Lockstep(refuses={Fencing(fencing="storage"): "no object store compares fencing tokens"})
