@@ -74,8 +74,8 @@ def _without_files(model: Model, state: State) -> frozenset[int]:
 def _hole(model: Model, state: State, removed: frozenset[int]) -> str | None:
     writes = [e.requested for e in model.component(state, "published") if isinstance(e, ADDS_FILES)]
     newest = max((each for each in writes if each in removed), default=0)
-    left = min((each for each in writes if each not in removed and each < newest), default=None)
-    return f"t{newest} has left the active timeline before t{left}, which is older" if left else None
+    older = min((each for each in writes if each not in removed and each < newest), default=None)
+    return f"t{newest} has left the active timeline before t{older}, which is older" if older else None
 
 
 def _readers_miss(model: Model, state: State) -> str | None:
@@ -97,8 +97,8 @@ def _relevant(model: Model) -> tuple[str, ...]:
 
 ARCH = Promise(
     name="ARCH",
-    about="Each completed instant is found, active or archived, and nothing is archived past a pending one. "
-    "QUIET judges whether archiving changes an answer.",
+    about="Each completed instant is found, active or archived. Nothing is archived past a pending one, unless it was "
+    "rolled back, or requested without the lock and has no file. QUIET judges whether archiving changes an answer.",
     source="RFC-66 and the LSM timeline, completion time look-up; docs/contract.md, ARCH",
     kind="state",
     holds=archive_holds,

@@ -5,7 +5,7 @@ atomic step that stands for taking the lock, archiving and releasing the lock. T
 instants from the active timeline one by one, oldest first. While an archiver removes instants, and after it crashes, an
 instant may be both in the archive and on the active timeline. Another archiver may then resume the removal, whether or
 not the first archiver is alive: removing an instant twice is harmless. Every completed instant is on the active
-timeline, in the archive, or in both.
+timeline, in the archive, or in both (promise ARCH, `promises/archiving.py`).
 
     The module `rules` decides which instants may be archived. The module `reader` defines how a reader reads the
     archive. The module `late` defines what happens to an instant that is published or requested too late.
@@ -152,19 +152,19 @@ def next_removal(own: Archiver) -> Iterable[Args]:
 
 def remove_instant(own: Archiver, removed: Times, *, instants: tuple[int, ...]) -> Changes:
     """Remove the oldest archived instant from the active timeline."""
-    left = tuple(instant for instant in own.left if instant not in instants)
-    return {"own": own._replace(step="removing" if left else "idle", left=left), "removed": removed | set(instants)}
+    rest = tuple(instant for instant in own.left if instant not in instants)
+    return {"own": own._replace(step="removing" if rest else "idle", left=rest), "removed": removed | set(instants)}
 
 
 def with_archived(archive: Times, instants: tuple[int, ...]) -> Times:
     return archive | set(instants)
 
 
-def next_to_go(left: tuple[int, ...]) -> tuple[int, ...]:
+def next_to_go(instants: tuple[int, ...]) -> tuple[int, ...]:
     """Return the oldest of the instants still to be removed. Readers assume that instants older than the active
-    timeline are completed, so the active timeline must never have a gap.
+    timeline are completed, so no write or compaction may be removed before an older one. Cleans and restores may stay.
     """
-    return left[:1]
+    return instants[:1]
 
 
 def check(world: World) -> None:
@@ -179,12 +179,12 @@ MECHANISM = Mechanism(
     kinds=(ARCHIVER,),
     options=Archiving,
     limits=ArchiveLimits,
-    after=("metadata_table", "*"),
+    after=("metadata_table", "*"),  # `reader` refines a transition that `metadata_table` adds
     check=check,
     actions=(
         Action(ARCHIVER_ARCHIVES_INSTANTS, "under the lock: adds what may go to the archive and puts its manifest",
                "{actor} archives {instants}", service=True),
-        Action("archiver_resumes_archiving", "removes instants that a dead archiver has left on both timelines",
+        Action("archiver_resumes_archiving", "takes over the removal of instants that are archived and still active",
                "{actor} resumes with {instants}, which are archived and still on the active timeline",
                service=True),
         Action("archiver_removes_instant", "takes the oldest of them off the active timeline",

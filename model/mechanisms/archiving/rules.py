@@ -5,7 +5,7 @@ Instants are archived in the order of requested times, because actors assume tha
 timeline are completed. An instant requested or completed after the request of a pending instant stays on the active
 timeline. An optimistic writer therefore finds there every instant that completed after the writer began. The newest
 writes, the newest clean and all restores stay on the active timeline. A write stays on the active timeline while
-snapshot queries merge its logs, because some readers search for it only there.
+snapshot queries merge its logs, because hudi-rs searches for it only there.
 """
 
 from __future__ import annotations
