@@ -31,7 +31,8 @@ LOCKSTEP = Lockstep(
         publishes="run_log_compaction",
     ),
     rows=(MappingRow("log_compactor_writes_log", "run_log_compaction", ends_after="put log"),),
-    hudi_cannot="Hudi stamps its log compactions; the protocol is not fitted to them",
+    hudi_cannot="the protocol `hudi-1.2.0` was fitted without Hudi's log compactions, whose blocks have an instant of "
+                "their own",
     refuses={LogCompactions(log_compaction_window="included"): "a window excludes the logs of table services"},
     traceless="a reader puts no file",
     traced=("log_compaction_rank",),
