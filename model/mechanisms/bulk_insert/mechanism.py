@@ -3,7 +3,7 @@
 A base file begins a new file slice at the requested time of its write, and readers ignore older slices. A bulk insert
 publishes base files only if no other write to their file groups has completed. If a write to one of these file groups
 completes first, the bulk insert is abandoned. Apache Hudi also checks bulk inserts for conflicts under non-blocking
-concurrency control.
+concurrency control. The module `rules` defines how a table with bulk inserts is read.
 """
 
 from __future__ import annotations

@@ -8,6 +8,8 @@ metadata in the checkpoint. The cleaning of a job, or the job itself, rolls back
 
 The coordinator handles one event at a time. An event arrives in the step that sends it: Flink completes no checkpoint
 before the coordinator has the events that were sent before its barrier.
+
+Read `job` next (the state of a job), then `tasks`, `commits` and `failover` (its steps).
 """
 
 from __future__ import annotations

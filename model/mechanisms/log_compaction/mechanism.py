@@ -5,7 +5,7 @@ Readers ignore the input logs of a completed log compaction (RFC-66, `handle_log
 Under the lock, a log compactor plans the compaction of several logs of a file slice. The log compactor then writes one
 log that replaces the planned logs, and publishes the log compaction. The logs of a plan are contiguous in completion
 order, so that the new log can take the position of the planned logs in the merge order. A plan lists its input logs, so
-that another log compactor can resume the plan.
+that another log compactor can resume the plan. The module `rules` defines how a table with log compactions is read.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ The steps of an optimistic writer follow RFC-22, "Concurrency Control", option 1
 requesting an instant, an optimistic writer records which instants have completed (it *seals* its timeline). Under the
 lock that covers publication, the writer checks for conflicts with all instants that have completed since the writer
 began. If there is no conflict, the writer publishes; otherwise it aborts. A writer that aborts removes its files and
-its instant, and may retry under a new instant.
+its instant, and may retry under a new instant. The module `conflicts` decides which instants conflict with a write.
 """
 
 from __future__ import annotations

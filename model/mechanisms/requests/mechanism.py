@@ -8,7 +8,7 @@ even times, and all times that are taken under the lock are odd.
 Two kinds of actors act on the absence of a pending write, and hold the lock while no request can come in under the
 option `under_lock`. A restorer undoes the pending writes that it lists: a write that is requested at an earlier time
 than the restore, but put later, is refused when it publishes. An archiver archives nothing past a pending write: see
-`archiving.late`.
+`archiving.late`. The module `floor` defines how an archiver and a writer without the lock learn of each other.
 """
 
 from __future__ import annotations

@@ -11,7 +11,8 @@ releases the lock and copies them into its new files; otherwise it publishes. A 
 its request is on the timeline. If it finds, under the lock, that a resize has completed since, it releases the lock and
 puts its logs into the new groups. Its commit does not name its logs in the old groups. So no write is refused or lost.
 
-The module `rules` says why the model numbers ranges of hashes, and which other designs there are.
+The module `rules` says why the model numbers ranges of hashes, and which other designs there are. The module
+`sort_order` decides which new file group gets a key if a resize sorts.
 """
 
 from __future__ import annotations

@@ -4,6 +4,9 @@ A writer renews its heartbeat while it writes. A rollback actor (rollbacker) pla
 heartbeat has expired. After planning a rollback, the rollbacker deletes the files of the failed write and removes the
 write's instant from the timeline. Before publishing, a slow writer checks whether its heartbeat has expired or a
 rollback of its write is planned.
+
+The module `heartbeat` has the heartbeats and the checks of writers, `rollbacker` the steps of a rollbacker. The module
+`rules` defines how a rollback changes what actors observe.
 """
 
 from __future__ import annotations

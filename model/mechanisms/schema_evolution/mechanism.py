@@ -3,7 +3,8 @@ files.
 
 The component (state variable) `schemas` contains the time at which each column was added. A writer or table service
 that opened the table before a column was added continues without the column. The commit without files makes the new
-column visible to readers that take the table's columns from the newest commit.
+column visible to readers that take the table's columns from the newest commit. The module `rules` defines which of the
+added columns a read returns.
 """
 
 from __future__ import annotations
