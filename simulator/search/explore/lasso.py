@@ -1,5 +1,12 @@
 """Lassos: counterexamples of liveness promises. A lasso is a run that ends in a cycle, which repeats forever.
 
+A promise about whole runs is violated if a fair run can remain permanently in states after each of which the same event
+must still occur. (The module `ends` judges the runs that end.) In a finite graph, every run ends or finally stays in
+one strongly connected component. If a weakly fair action is possible in all states of the component, and no step in the
+component takes it, a fair run leaves the component. If no step in the component takes a strongly fair action, a fair
+run finally avoids the states in which the action is possible. `_fair_within` finds the sets of states in which a fair
+run can remain.
+
 Fairness is defined for runs of the original system. After a search with symmetry reduction, each canonical state on a
 cycle is therefore replaced with all original states that it represents.
 """
@@ -58,11 +65,11 @@ class Graph(NamedTuple):
         is True for strong fairness, False for weak fairness.
         """
         system = self.space.system
-        often: Callable[..., bool] = getattr(self.promise, "often", lambda system, step: False)
+        is_strong: Callable[..., bool] = getattr(self.promise, "often", lambda system, step: False)
         found: dict[Action, bool] = {}
         for step, _ in self.edges(number):
             if self.promise.fair(system, step):
-                found |= {(step.actor, step.action): often(system, step), (step.actor, ANY): False}
+                found |= {(step.actor, step.action): is_strong(system, step), (step.actor, ANY): False}
         return found
 
     def taken(self, step: Any) -> set[Action]:
@@ -132,7 +139,7 @@ def _fair_within(graph: Graph, inside: set[int]) -> Iterator[frozenset[int]]:
             continue
         taken = set[Action]().union(*map(graph.taken, steps))
         able = {number: graph.fair_actions(number) for number in part}
-        missed = {action for actions in able.values() for action, often in actions.items() if often} - taken
+        missed = {action for actions in able.values() for action, is_strong in actions.items() if is_strong} - taken
         if missed:  # a fair run avoids the states in which such an action is possible
             yield from _fair_within(graph, {number for number in part if not missed & able[number].keys()})
         elif not set.intersection(*(set(actions) for actions in able.values())) - taken:
@@ -173,18 +180,21 @@ def _around(graph: Graph, part: frozenset[int], start: int) -> Path:
     while True:
         able = [graph.fair_actions(number) for number in visited]
         done = set[Action]().union(*(graph.taken(step) for step, _ in path))
-        always = set.intersection(*(set(actions) for actions in able)) - done
-        often = {action for actions in able for action, often in actions.items() if often} - done
-        if path and at == start and not always and not often:
+        always_possible = set.intersection(*(set(actions) for actions in able)) - done
+        strongly_fair = {action for actions in able for action, is_strong in actions.items() if is_strong} - done
+        if path and at == start and not always_possible and not strongly_fair:
             return tuple(path)
         # Strong fairness first: only steps that are taken meet it, while weak fairness also ends where an action is
         # impossible.
-        wanted = min(often or always) if path and (often or always) else None
+        unmet = strongly_fair or always_possible
+        wanted = min(unmet) if path and unmet else None
 
-        def reached(step: Any, after: int, wanted: Action | None = wanted, often: bool = bool(often)) -> bool:
+        def reached(
+            step: Any, after: int, wanted: Action | None = wanted, must_take: bool = bool(strongly_fair)
+        ) -> bool:  # fmt: skip
             if wanted is None:
                 return after == start
-            return wanted in graph.taken(step) or (not often and wanted not in graph.fair_actions(after))
+            return wanted in graph.taken(step) or (not must_take and wanted not in graph.fair_actions(after))
 
         for step, after in _shortest(graph, part, at, reached):
             path.append((step, graph.states[after]))

@@ -10,9 +10,9 @@ from nbcc.model.promises.promise import NotJudged
 
 from .acyclicity import may_cycle
 from .arrays import over_arrays
+from .ends import Ends
 from .lasso import Lasso, find_lasso
 from .memory import MemoryBound
-from .progress import Ends
 from .result import PromiseResult
 from .space import Space
 from .system import first_of
@@ -159,7 +159,7 @@ class Search:
         complete = not doubt and self.at == len(self.states)
         if self.goes_back and complete and self.watchers.of_runs and (self.resumed or may_cycle(self.space)):
             self._judge_cycles()
-        self._judge_states()
+        self._judge_all_states()
         found = {}
         for watch in self.watchers.watches[:count]:
             trace: tuple[Any, ...] | None = None
@@ -180,7 +180,8 @@ class Search:
                 else:
                     watch.doubt = lasso or watch.doubt
 
-    def _judge_states(self) -> None:
+    def _judge_all_states(self) -> None:
+        """Judge the promises about runs that examine all visited states at once, by their function `first`."""
         for watch in self.watchers.of_runs:
             first = first_of(watch.promise)
             if first and watch.broken is None and (violation := first(self.space.system, self.states)):

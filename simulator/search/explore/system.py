@@ -6,12 +6,21 @@ in this state; otherwise, the end is a deadlock. `stopped_by_limits(state)` retu
 the world prevents from continuing. `projection(names)` returns a function that maps a state to the values of the
 named components.
 
-A promise has a `name`, and is a property of states or of steps, according to its `kind`. `holds(system, before, step,
-after)` checks the step from state `before` to state `after`: it returns None, or a message that describes the
-violation. `sometimes(system, state)` returns False if the promise is only vacuously true in the state. The methods
-`reads` and `unfit` are optional. `reads(system)` returns the components (state variables) that the promise reads. A
-search evaluates the promise once for each combination of values of these components. `unfit(system)` returns the
-reason why the promise does not apply to a system, or None.
+A promise has a `name`, and is a property of states, of steps or of whole runs: its `kind` is "state", "step" or "run".
+`holds(system, before, step, after)` checks the step from state `before` to state `after`: it returns None, or a message
+that describes the violation. `sometimes(system, state)` returns False if the promise is only vacuously true in the
+state. The methods `reads`, `unfit` and `shape` are optional. `reads(system)` returns the components (state variables)
+that the promise reads. A search evaluates the promise once for each combination of values of these components.
+`unfit(system)` returns the reason why the promise does not apply to a system, or None. `shape(system, *states)` returns
+a key of equal verdicts, or None.
+
+A promise about whole runs has further methods. `outstanding(system, state)` returns the events that must still occur
+after a state, each with a description. `limited(system, state)` returns a phrase about the actors that only a limit of
+the world prevents from acting. `fair(system, step)` states whether the promise assumes that the step's action is fair,
+and `often(system, step)` whether strongly or weakly fair (see `lasso`); `often` is optional. The optional method
+`first(system, states)` judges all visited states at once: it returns the index of the first violation and a message, or
+None. A promise with `first` is not judged by cycles. The class `nbcc.model.promises.promise.Promise` has all these
+methods.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
+from .ends import Ends
 from .memory import growth_of
-from .progress import Ends
 from .space import Space
 from .watch import Watchers
 

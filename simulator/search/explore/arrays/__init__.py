@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-from ..progress import Ends
+from ..ends import Ends
 from ..space import Space
 from ..walk import Walk
 from ..watch import Watchers

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nbcc.model.machine.stepper import Stepper
 
-from ..progress import Ends
+from ..ends import Ends
 from ..walk import Walk
 from ..watch import Watchers
 from . import kernels

@@ -1,11 +1,11 @@
-"""Decides liveness promises after a finished search, from states without successors and from cycles.
+"""Judges the states without successors, during a search: deadlocks, ends at a limit of the world, and ends at which a
+promise about whole runs is violated.
 
 A promise about whole runs has the `kind` "run" and a method `outstanding`. `outstanding(system, state)` returns the
-events that must still occur after the state, each with a description. Under weak fairness, a run either ends in a state
-without successors, or remains forever within a strongly connected component of the state graph. If some fair action is
-possible in all states of a component but never taken there, every fair run leaves the component. A promise is violated
-if a run ends in a state after which an event must still occur. A promise is also violated if a fair run can remain in a
-component while the same event must still occur.
+events that must still occur after the state, each with a description. If a run ends in a state after which an event
+must still occur, the promise is violated, or UNDETERMINED if a limit of the world prevents an actor from acting.
+
+A run that never ends can also violate the promise: `lasso` states the rule, and judges such runs after the search.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Ends:
         self.deadlock: int | None = None
 
     def see(self, number: int, state: Any) -> None:
+        """Judge a state without successors. `number` is its index in order of discovery."""
         self.count += 1
         ends = list(self.space.ends(state))
         if not all(self.space.finished(end) for end in ends):
