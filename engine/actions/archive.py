@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from ..config import TableConfig
 from ..context import Context
-from ..reads.retention import refuse_unlisted
 from ..services.archiving import RETAINED, archivable, pending_files, refuse_different, refuse_retained, to_archived
 from ..services.plan import current_slices
 from ..services.retirement import retire_unneeded
@@ -55,7 +54,6 @@ def _archive_some(context: Context, retained: int) -> tuple[Instant, ...]:
         last = latest_decision(context)
         timeline = context.active()
         history = history_of(context, last, timeline)
-        refuse_unlisted(context, history.current, "archive the timeline")
         forget(context, timeline)
         cut(context, last)
         drop_undone(context, timeline)

@@ -19,7 +19,6 @@ from ..data.tasks import WriteTask, WrittenFile
 from ..errors import Conflict
 from ..files.group_files import Group
 from ..files.slices import find_files, pending_plans
-from ..reads.retention import refuse_unlisted
 from ..timeline import Instant, put_inflight
 from ..timeline.announcements import Footprint
 from ..timeline.history import Active
@@ -97,7 +96,6 @@ def filled_groups(context: Context, active: Active) -> frozenset[Group]:
     if context.rules.bulk_insert == "unchecked":
         return frozenset()
     timeline = context.history(active).whole
-    refuse_unlisted(context, timeline, "bulk insert")
     files = find_files(context.storage, timeline, context.commits, context.rules)
     planned = pending_plans(timeline, context.commits, context.rules)
     return frozenset({(file.partition, file.file_id) for file in files} | planned.keys())

@@ -15,7 +15,7 @@ from ..clock import to_millis
 from ..config import TableConfig
 from ..context import Context
 from ..errors import BadInput
-from ..reads.retention import refuse_cleaned, refuse_unlisted
+from ..reads.retention import refuse_cleaned
 from ..reads.times import Time
 from ..services.savepoints import files_as_of, to_pin
 from ..timeline import Instant, completion_of, put_completed, put_inflight
@@ -46,7 +46,6 @@ def run(
         asked = f"make a savepoint of {chosen.requested}"
         if any(each.requested == chosen.requested for each in active.savepoints):
             raise BadInput(asked, "it has one already", "use that one")
-        refuse_unlisted(context, timeline, asked)
         refuse_cleaned(context, timeline, completion_of(chosen), f"{asked}, completed at")
         files = files_as_of(context, timeline, completion_of(chosen))
         # `again`: a savepoint that was interrupted has left its inflight state.

@@ -9,7 +9,6 @@ from ..config import TableConfig
 from ..config.maintenance import PolicyName
 from ..context import Context
 from ..files.slices import FileSlice
-from ..reads.retention import refuse_unlisted
 from ..services.cleaning import Policy, horizon_of, plan_clean
 from ..services.consumers import waits_for_consumers
 from ..services.plan import current_slices
@@ -41,7 +40,6 @@ def run(
         last = latest_decision(context)
         history = history_of(context, last)
         timeline = history.current
-        refuse_unlisted(context, timeline, "clean the table")
         if any(instant.action == ACTION for instant in timeline.pending):
             return None
         slices = retire_unneeded(context, timeline, context.rules)
@@ -57,7 +55,6 @@ def is_useful(context: Context, config: TableConfig, policy: PolicyName, retaine
     because most commits leave nothing to delete.
     """
     timeline = history.current
-    refuse_unlisted(context, timeline, "clean the table")
     slices = current_slices(context, timeline, context.rules)
     # No time is taken from the table's clock, because nothing is published at it.
     now = max(to_instant(time.time_ns() // 1_000_000), timeline.newest or "")

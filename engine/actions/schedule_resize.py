@@ -16,7 +16,6 @@ from ..definition.load import PROPERTIES, load_properties
 from ..errors import BadInput, Conflict, Unsupported
 from ..files.slices import pending_plans
 from ..names import Generation
-from ..reads.retention import refuse_unlisted
 from ..services.retirement import retire_unneeded
 from ..timeline import Instant, own_extra, put_requested
 from ..timeline.history import Active
@@ -53,7 +52,6 @@ def run(context: Context, config: TableConfig, buckets: int) -> Instant | None:
         if now.number >= MOST_RESIZES:
             raise Unsupported(_asked(buckets), f"it was resized {MOST_RESIZES} times", "copy it (Table.copy)")
         timeline = context.history(active).current
-        refuse_unlisted(context, timeline, "resize the table")
         planned = pending_plans(timeline, context.commits, context.rules)
         # A group with only a pending plan has no slice yet, and is replaced all the same.
         groups = sorted({*planned, *(piece.group for piece in retire_unneeded(context, timeline, context.rules))})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..context import Context
 from ..errors import Cleaned, Unsupported
-from ..timeline import Archive, Instant, Timeline, completion_of
+from ..timeline import Archive, Instant, completion_of
 from ..timeline.container import decode_record
 from ..timeline.history import Whole
 
@@ -72,18 +72,6 @@ def _earliest_retained(context: Context, clean: Instant) -> str | None:
 def archived_completions(context: Context, timeline: Whole) -> list[str]:
     """Return the completion times of the archived writes, in ascending order."""
     return Archive(context.storage).completions() if timeline.lacks_archived else []
-
-
-def refuse_unlisted(context: Context, timeline: Timeline, asked: str) -> None:
-    """Raise `Unsupported` if another engine has archived commits of an nbcc table, because reads would miss the files
-    in these commits.
-    """
-    if context.rules.files == "listed" and timeline.lacks_archived:
-        raise Unsupported(
-            asked,
-            "another engine has archived commits of this table, which this release does not look into",
-            "read it with that engine, and turn archiving off (hoodie.archive.automatic=false)",
-        )
 
 
 def refuse_archived_window(context: Context, timeline: Whole, after: str, asked: str) -> None:

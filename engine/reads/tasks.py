@@ -19,7 +19,7 @@ from ..files.slices import FileSlice, all_slices, load_slices, merge_position, t
 from ..rules import HUDI, Rules
 from ..timeline import Instant
 from ..timeline.history import Whole
-from .retention import refuse_cleaned, refuse_undone, refuse_unlisted
+from .retention import refuse_cleaned, refuse_undone
 
 
 def slices_as_of(
@@ -28,15 +28,13 @@ def slices_as_of(
     """Return all file slices as of `time`; if `time` is None, as of the end of `timeline`. `time` must be settled in
     `timeline`: no further instant can complete at or before `time`. `with_absent` is an argument of `all_slices`.
 
-    Raises `Cleaned` if files that the read needs were deleted. Raises `Unsupported` if another engine has archived
-    commits.
+    Raises `Cleaned` if files that the read needs were deleted.
     """
     _refuse_lost(context, timeline, time)
     return load_slices(context.storage, timeline, context.commits, context.rules, time, with_absent=with_absent)
 
 
 def _refuse_lost(context: Context, timeline: Whole, time: str | None, pinned: bool = False) -> None:
-    refuse_unlisted(context, timeline, "look for the files of the table")
     if time is not None:
         refuse_undone(timeline, time, "read the table as of")
         refuse_cleaned(context, timeline, time, "read the table as of", pinned=pinned)

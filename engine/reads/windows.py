@@ -19,7 +19,7 @@ from ..names import Generation, bucket_file_id, bucket_of
 from ..timeline import WriteStat, completion_of
 from ..timeline.history import Whole
 from ..timeline.resize_plans import generation_made, resizes
-from .retention import refuse_archived_window, refuse_cleaned, refuse_undone, refuse_unlisted
+from .retention import refuse_archived_window, refuse_cleaned, refuse_undone
 from .tasks import base_input, log_inputs, slices_as_of
 from .times import BEGINNING, Time, instant_of
 from .travel import list_again, settled, settled_at
@@ -125,7 +125,6 @@ def groups_joined(context: Context, config: TableConfig, window: Window) -> Call
 
 def refuse_unanswerable(context: Context, window: Window) -> None:
     """Raise `Cleaned` or `Unsupported` if the table no longer records all writes of the window."""
-    refuse_unlisted(context, window.timeline, ASKED)
     refuse_cleaned(context, window.timeline, window.after, f"{ASKED} after")
     # Only at the two ends. If the savepoint's instant and the request of a restore are both inside the window, the
     # restore has undone only what completed between them or was pending, and the timeline no longer shows that. So the

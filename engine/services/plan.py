@@ -11,7 +11,6 @@ from ..file_names import split_path
 from ..files.group_files import LogFile
 from ..files.log_compaction import pending_groups
 from ..files.slices import FileSlice, load_slices, pending_plans, to_read
-from ..reads.retention import refuse_unlisted
 from ..reads.tasks import group_rules, in_merge_order
 from ..rules import Rules
 from ..timeline import CompactionOperation, CompactionPlan, own_extra
@@ -38,7 +37,6 @@ def worth_compacting(
     rules = planner_rules(context.rules)
     if rules.scheduling == "serial" and any(instant.action == "deltacommit" for instant in timeline.pending):
         return ()
-    refuse_unlisted(context, timeline, "schedule a compaction")
     if pending_resize(context, timeline):
         return ()
     slices = slices_of(context, timeline, rules)
@@ -56,7 +54,6 @@ def worth_log_compacting(
     File groups are omitted if they have a pending log compaction, or if Hudi's merge rules apply to them. All are while
     a resize is pending.
     """
-    refuse_unlisted(context, timeline, "schedule a log compaction")
     if pending_resize(context, timeline):
         return ()
     # Slices come in the order of their barriers, so the last one of each group wins.
