@@ -60,7 +60,7 @@ def main() -> int:
         prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("kind", nargs="*", metavar="KIND", help=f"one or more of {', '.join(KINDS)} (default: compare)")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, three rounds, no large table")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the rows, three rounds, nothing large")
     parser.add_argument("--rows", type=int, help=f"rows of the table (default: {ROWS:,})")
     parser.add_argument("--rounds", type=int, help="rounds whose median counts (default: 5)")
     parser.add_argument("--peer-rounds", type=int, help="rounds of Hudi with each log format (default: as --rounds)")
@@ -116,7 +116,7 @@ def _run(kind: str, folder: Path, options: argparse.Namespace) -> dict[str, Any]
         result = streams.run(folder, options.rows, options.rounds)
         table = streams.text(result)
     elif kind == "tlc":
-        result = {"models": tlc.run(options.rounds)}
+        result = {"models": tlc.run(options.rounds, options.quick)}
         table = tlc.text(result["models"])
     else:
         worlds, largest = search.figures(options.rounds), search.largest()
