@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from nbcc.model.machine.state import WIDTH
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.search.explore import Result, arrays, explore, search
+from nbcc.simulator.search.explore.arrays import kernels
 from nbcc.simulator.search.explore.arrays.layout import Layout
 from nbcc.simulator.search.explore.arrays.states import Rows
 from nbcc.simulator.search.explore.result import PromiseResult
@@ -124,6 +126,18 @@ def test_a_layout_packs_and_unpacks_each_state() -> None:
     assert len({row.tobytes() for row in packed}) == len(plain.states)
 
 
+def test_a_machine_that_keeps_no_compiled_code_compiles_in_each_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(self: object) -> None:
+        raise RuntimeError("cannot cache function: no locator available")
+
+    monkeypatch.setattr("numba.core.dispatcher.Dispatcher.enable_caching", refused)
+
+    def doubled(number: int) -> int:
+        return 2 * number
+
+    assert kernels.kernel(doubled)(21) == 42
+
+
 @pytest.mark.usefixtures("at_once")
 def test_a_reduced_search_a_checkpoint_and_a_machine_without_numba_walk_plainly(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -138,7 +152,7 @@ def test_a_reduced_search_a_checkpoint_and_a_machine_without_numba_walk_plainly(
     monkeypatch.setattr(Search, "verdicts", kept)
     explore(specs.system("demo"))
     explore(specs.system("demo"), checkpoint=tmp_path / "search")
-    monkeypatch.setattr(arrays, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, f"{arrays.__name__}.walk", None)
     explore(specs.system("demo"))
     monkeypatch.undo()
     model = specs.system("demo")

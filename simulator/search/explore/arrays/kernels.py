@@ -25,7 +25,10 @@ UNRESOLVED: Final = -2
 
 def kernel(function: F) -> F:
     """Compile a function. The compiled code is kept in a file next to the source, or in the user's cache."""
-    return cast(F, numba.njit(cache=True, nogil=True)(function))
+    try:
+        return cast(F, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # neither folder can be written: each process compiles, which takes seconds
+        return cast(F, numba.njit(nogil=True)(function))
 
 
 @kernel
