@@ -55,6 +55,20 @@ def test_a_resize_of_eight_gigabytes_refused_and_lost_nothing_and_no_commit_wait
     assert longest < 1.0
 
 
+def test_both_walks_and_the_reduced_search_count_the_same_states() -> None:
+    """As the page says of the recorded run."""
+    found = speed_page.recorded("search")
+    rows = {(row["world"], row["reduced"], row["arrays"]): row for row in found["largest"]}
+    objects, arrays = rows["three_writers", False, False], rows["three_writers", False, True]
+    for figure in ("distinct", "generated", "depth", "verdict"):
+        assert objects[figure] == arrays[figure]
+    assert arrays["seconds"] < objects["seconds"]
+    assert arrays["mebibytes"] < objects["mebibytes"]
+    reduced, whole = rows["four_writers_one_dies", True, False], rows["four_writers_one_dies", False, True]
+    assert reduced["stands_for"] == whole["distinct"] > 200_000_000
+    assert whole["seconds"] < 3600
+
+
 def test_a_recorded_run_of_tlc_replaces_the_sentence_that_there_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
