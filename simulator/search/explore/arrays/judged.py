@@ -23,7 +23,7 @@ class Judged:
     def __init__(self, rows: Rows, moves: MoveTables, watchers: Watchers, every: list[PromiseFootprint]) -> None:
         self.rows, self.moves, self.watchers, self.every = rows, moves, watchers, every
         self._masks = rows.layout.masks(each.bits or 0 for each in every)
-        self._table, self._groups, self._count = empty_table(0), np.zeros(1 << 10, dtype=np.uint8), 0
+        self._table, self._groups, self._count = empty_table(0), np.zeros(1 << 10, dtype=np.uint16), 0
         self._step_masks = rows.layout.masks(group.bits or 0 for group in watchers.step_groups)
         self._steps, self._step_keys, self._step_count = empty_table(0), np.zeros((1 << 10, 3), dtype=np.int64), 0
         # Each state so far was judged. Steps may be judged again: that costs time, and changes nothing.
@@ -44,7 +44,7 @@ class Judged:
     def _reserve(self, more: int) -> None:
         if self._count + more > FULL * len(self._table):
             table = empty_table(2 * self._count + more)
-            groups = np.zeros(len(table), dtype=np.uint8)
+            groups = np.zeros(len(table), dtype=np.uint16)
             kernels.fill_footprints(self.rows.words, self._masks, self._table, self._groups, table, groups)
             self._table, self._groups = table, groups
 
