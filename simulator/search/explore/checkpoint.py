@@ -26,7 +26,8 @@ from .walk import PlainWalk
 
 FOLDERS: Final = ("model", "simulator/search/explore")
 """The folders whose source determines the result of a search."""
-FIGURES: Final = ("generated", "depth", "at", "level_end", "goes_back")
+FIGURES: Final = ("depth", "at", "level_end")
+OF_THE_WALK: Final = ("stands_for", "generated", "goes_back")
 
 
 class NotACheckpoint(ValueError):
@@ -73,7 +74,8 @@ class Checkpoint:
         parents.frombytes(saved["parents"])
         # The numbers are not in the file: they are the largest part of a search in memory, and follow from the states.
         search.walk = PlainWalk(search.space, search.watchers, search.ends, saved["states"], parents)
-        search.walk.stands_for = saved["stands_for"]
+        for name, value in saved["walk"].items():
+            setattr(search.walk, name, value)
         for name, value in saved["figures"].items():
             setattr(search, name, value)
         search.next_check, search.resumed = search.at, True
@@ -90,7 +92,7 @@ class Checkpoint:
             "values": coding.dump() if coding else None,
             "states": search.states,
             "parents": search.parents.tobytes(),
-            "stands_for": search.walk.stands_for,
+            "walk": {name: getattr(search.walk, name) for name in OF_THE_WALK},
             "figures": {name: getattr(search, name) for name in FIGURES},
             "ends": (ends.count, ends.at_limit, ends.deadlock),
             "watches": [(w.reached, w.doubt, w.broken) for w in search.watchers.watches],

@@ -90,7 +90,7 @@ def _result(search: Search, found: dict[str, PromiseResult], coverage: bool) -> 
     space = search.space
     return Result(
         distinct=len(search.states),
-        generated=search.generated,
+        generated=search.walk.generated,
         depth=search.depth,
         seconds=0.0,
         promises=found,

@@ -49,15 +49,13 @@ class Search:
         self.space, self.watchers, self.progress = space, watchers, progress
         self.max_states, self.max_depth = bounds.max_states, bounds.max_depth
         self.memory = MemoryBound(bounds.memory)
-        self.generated, self.depth = 1, 1
+        self.depth = 1
         self.at, self.level_end, self.next_check = 0, 1, CHECK_EVERY
         self.ends = Ends(space, watchers)
         self.walk: Walk = PlainWalk(space, watchers, self.ends)
         self.until_all_broken = False
         self.save: Callable[[], None] | None = None
         """Writes a checkpoint."""
-        self.goes_back = False
-        """Whether a step leads to a state of the same or an earlier level. Without one there is no cycle."""
         self.resumed = False
         """Whether the search continues a checkpoint. Then the memos of transitions are incomplete."""
 
@@ -103,10 +101,8 @@ class Search:
             if self.max_states:
                 # Few states at a time near the bound, because one state may have many successors.
                 until = min(until, self.at + max(1, (self.max_states - len(self.states)) // 8))
-            generated, goes_back = self.walk.expand(self.at, until, self.level_end)
+            self.walk.expand(self.at, until, self.level_end)
             self.at = until
-            self.generated += generated
-            self.goes_back |= goes_back
             if self.until_all_broken and self.watchers.all_broken:
                 return None
             if self.max_states and len(self.states) > self.max_states:
@@ -132,7 +128,7 @@ class Search:
 
     def _report(self) -> None:
         if self.progress:
-            self.progress(len(self.states), self.generated, self.depth, len(self.states) - self.at)
+            self.progress(len(self.states), self.walk.generated, self.depth, len(self.states) - self.at)
 
     def chain(self, number: int) -> list[Any]:
         """Return the canonical states on a shortest path from the initial state to the state with index `number`."""
@@ -157,7 +153,7 @@ class Search:
             doubt = blind(canary)
         # Cycles of an incomplete graph say nothing about fairness: the step that leaves a cycle may be missing.
         complete = not doubt and self.at == len(self.states)
-        if self.goes_back and complete and self.watchers.of_runs and (self.resumed or may_cycle(self.space)):
+        if self.walk.goes_back and complete and self.watchers.of_runs and (self.resumed or may_cycle(self.space)):
             self._judge_cycles()
         self._judge_all_states()
         found = {}

@@ -28,8 +28,12 @@ class Parents(Protocol):
 
 class Walk(Protocol):
     """What a search asks of its walk. `states` contains the states in order of discovery; `stands_for` is how many
-    states of the system these represent.
+    states of the system these represent. `generated` counts the first state and all successors, and `goes_back` is True
+    if one of them is a state of the same or an earlier level: only such a step can close a cycle.
     """
+
+    generated: int
+    goes_back: bool
 
     @property
     def states(self) -> Sequence[Any]: ...
@@ -43,10 +47,8 @@ class Walk(Protocol):
     def growth(self) -> int:
         """The bytes that the next states may need at once in addition to those in use."""
 
-    def expand(self, first: int, until: int, level_end: int) -> tuple[int, bool]:
-        """Visit the successors of the states from `first` to `until`. Returns how many these are, and whether one of
-        them is a state before `level_end`: only a step to the same or an earlier level can close a cycle.
-        """
+    def expand(self, first: int, until: int, level_end: int) -> None:
+        """Visit the successors of the states from `first` to `until`, whose level ends before `level_end`."""
 
 
 class PlainWalk:
@@ -61,17 +63,18 @@ class PlainWalk:
         self.numbers: dict[Any, int] = {state: number for number, state in enumerate(self.states)}
         self.parents = array("q", parents or [-1])
         self.stands_for = space.stands_for(first)
+        self.generated, self.goes_back = 1, False
 
     @property
     def growth(self) -> int:
         return growth_of(self.numbers)
 
-    def expand(self, first: int, until: int, level_end: int) -> tuple[int, bool]:
+    def expand(self, first: int, until: int, level_end: int) -> None:
         states, numbers, parents = self.states, self.numbers, self.parents
         canonical = self.space.canonical
         successors, see_state = self.space.successors, self.watchers.see_state
         see_step, can_matter, judged = self.watchers.see_step, self.watchers.step_bits, self.watchers.state_bits
-        reduced, total, goes_back = bool(self.space.about), 0, False
+        reduced = bool(self.space.about)
         for number in range(first, until):
             state, generated = states[number], 0
             for step, after in successors(state):
@@ -87,10 +90,9 @@ class PlainWalk:
                     if judged != 0 and (judged is None or (state ^ new) & judged):
                         see_state(new, state, step)
                 elif known < level_end:
-                    goes_back = True
+                    self.goes_back = True
                 if can_matter != 0 and (can_matter is None or (state ^ after) & can_matter):
                     see_step(state, step, after)
-            total += generated
+            self.generated += generated
             if not generated:
                 self.ends.see(number, state)
-        return total, goes_back

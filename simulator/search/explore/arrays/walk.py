@@ -26,6 +26,7 @@ class ArrayWalk:
         self.rows = Rows(stepper.coding, before.states, before.parents)
         self.stepper, self.watchers, self.ends = stepper, watchers, ends
         self.states, self.numbers, self.parents = States(self.rows), RowNumbers(self.rows), RowParents(self.rows)
+        self.generated, self.goes_back = before.generated, before.goes_back
         self._every = list(watchers.footprints)
         self._make_tables()
 
@@ -42,7 +43,7 @@ class ArrayWalk:
         self.moves = MoveTables(self.rows, self.stepper)
         self.judged = Judged(self.rows, self.moves, self.watchers, self._every)
 
-    def expand(self, first: int, until: int, level_end: int) -> tuple[int, bool]:
+    def expand(self, first: int, until: int, level_end: int) -> None:
         found = self._moves(first, until)
         rows, moves = self.rows, self.moves
         total = kernels.count_moves(found, until - first, moves.counts)
@@ -56,11 +57,12 @@ class ArrayWalk:
         rows.count, goes_back = kernels.insert(
             rows.words, rows.parents, rows.count, rows.table, afters, sources, total, level_end, fresh
         )
+        self.generated += total
+        self.goes_back = self.goes_back or bool(goes_back)
         self._see_states(fresh, sources, by, total, rows.count - before)
         self._see_steps(afters, sources, by, total)
         for number, state in zip(ends[:without].tolist(), rows.states(ends[:without]), strict=True):
             self.ends.see(number, state)
-        return total, goes_back
 
     def _moves(self, first: int, until: int) -> NDArray[np.int64]:
         while True:
