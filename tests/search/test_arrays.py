@@ -8,7 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from examples.two_phase_commit import TwoPhaseCommit
 from nbcc.model.machine.state import WIDTH
@@ -18,6 +21,7 @@ from nbcc.simulator.search.explore import Result, arrays, explore, search
 from nbcc.simulator.search.explore.arrays import kernels
 from nbcc.simulator.search.explore.arrays.layout import Layout
 from nbcc.simulator.search.explore.arrays.states import Rows
+from nbcc.simulator.search.explore.components import on_cycles
 from nbcc.simulator.search.explore.result import PromiseResult
 from nbcc.simulator.search.explore.search import Bounds, Search
 from nbcc.simulator.search.explore.space import Reduced, Space
@@ -97,6 +101,41 @@ def test_the_states_are_in_the_same_order(monkeypatch: pytest.MonkeyPatch) -> No
         found.numbers[unknown]
     with pytest.raises(IndexError):
         found.states[len(found.states)]
+
+
+@pytest.mark.parametrize(
+    ("world", "protocol", "cycles"),
+    [("endless", "occ", True), ("rollback_beside_compaction", "commit-unchecked", False)],
+)
+def test_both_walks_find_the_same_states_on_cycles(
+    monkeypatch: pytest.MonkeyPatch, world: str, protocol: str, cycles: bool
+) -> None:
+    monkeypatch.setattr(search, "CHECK_EVERY", 64)
+    found = []
+    for first in (NEVER, 1):
+        monkeypatch.setattr(search, "ARRAYS_FROM", first)
+        found.append(sorted(searched(specs.system(world, protocol)).on_cycles))
+
+    assert found[0] == found[1]
+    assert bool(found[0]) == cycles
+
+
+@given(st.lists(st.lists(st.integers(0, 7), max_size=2), min_size=8, max_size=8))
+def test_what_is_left_of_a_graph_is_what_comes_from_a_cycle_and_leads_to_one(following: list[list[int]]) -> None:
+    left = np.ones(8, dtype=np.bool_)
+    targets = np.array([each for some in following for each in some], dtype=np.int32)
+    kernels.peel(np.cumsum([0, *map(len, following)]), targets, left)
+
+    def on_from(number: int) -> set[int]:
+        found: list[int] = list(following[number])
+        for each in found:
+            found += [after for after in following[each] if after not in found]
+        return set(found)
+
+    cyclic = set(on_cycles(lambda number: iter(following[number]), 8))
+    assert cyclic == {number for number in range(8) if number in on_from(number)}
+    after = cyclic.union(*map(on_from, cyclic))
+    assert set(np.flatnonzero(left)) == {number for number in after if number in cyclic or cyclic & on_from(number)}
 
 
 @pytest.mark.usefixtures("at_once")

@@ -2,29 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterator, Sequence
-from typing import Any
-
-from .space import Space
-from .walk import Numbers
+from collections.abc import Callable, Container, Iterator
 
 Following = Callable[[int], Iterator[int | None]]
 """Number of a state -> the numbers of the states that follow it; None stands for a state that is not in the graph."""
-
-
-def numbered(space: Space, states: Sequence[Any], numbers: Numbers) -> Following:
-    """Return a function from the index of a state of a finished search to the indices of the state's successors.
-
-    Successors are recomputed from cached transitions. A list of all edges would need ten times as much memory as the
-    states.
-    """
-    canonical = space.canonical
-
-    def following(number: int) -> Iterator[int | None]:
-        for _, after in space.successors(states[number]):
-            yield numbers.get(canonical(after) if canonical else after)
-
-    return following
 
 
 def components(
@@ -78,3 +59,13 @@ def _lowering(
 
 def _inside(following: Following, number: int, within: Container[int] | None) -> Iterator[int]:
     return (after for after in following(number) if after is not None and (within is None or after in within))
+
+
+def on_cycles(following: Following, count: int) -> list[int]:
+    """Return the numbers of the states that are on a cycle, in the order of `components`."""
+    found: list[int] = []
+    for each in components(following, count):
+        # A component of one state is a cycle only if the state follows itself.
+        if len(each) > 1 or each[0] in following(each[0]):
+            found += each
+    return found

@@ -18,7 +18,7 @@ from itertools import chain, permutations, product
 from math import factorial, prod
 from typing import Any, NamedTuple
 
-from .components import components, numbered
+from .components import components
 from .renaming import Renaming, renamed_state
 from .space import Space
 
@@ -85,25 +85,20 @@ def find_lasso(search: Any, promise: Any) -> Lasso | str | None:
     the cycles have too many states to decide this, return a message.
     """
     space = search.space
-    states: Sequence[Any] = search.states
+    on_cycles: Sequence[int] = search.on_cycles
     if space.about:
-        on_cycles = list(chain.from_iterable(_cyclic(space, search)))
         most = prod(factorial(len(each)) for each in space.exchangeable) * len(on_cycles)
         if most > MOST_UNFOLDED:
             return f"runs can cycle, and the cycles have {most:,} states without reductions: use --no-reduction"
-        states = tuple(dict.fromkeys(chain.from_iterable(_images(space, states[number]) for number in on_cycles)))
+        images = (_images(space, search.states[number]) for number in on_cycles)
+        states = tuple(dict.fromkeys(chain.from_iterable(images)))
+    else:
+        cyclic = frozenset(on_cycles)
+        states = tuple(state for number, state in enumerate(search.states) if number in cyclic)
     plain = Space(space.system)
     graph = Graph(plain, states, {state: number for number, state in enumerate(states)}, promise)
     fair = list(_fair_cycles(graph))
     return _lasso(search, graph, fair) if fair else None
-
-
-def _cyclic(space: Space, search: Any) -> Iterator[list[int]]:
-    for each in components(numbered(space, search.states, search.numbers), len(search.states)):
-        inside = set(each)
-        # A component of one state is a cycle only if the state follows itself.
-        if any(after in inside for number in each for after in numbered(space, search.states, search.numbers)(number)):
-            yield each
 
 
 def _images(space: Space, state: Any) -> Iterator[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from nbcc.model.promises.promise import NotJudged
@@ -73,6 +74,11 @@ class Search:
     def parents(self) -> Parents:
         """The number of each state's predecessor; -1 for the first state."""
         return self.walk.parents
+
+    @cached_property
+    def on_cycles(self) -> Sequence[int]:
+        """The numbers of the states that are on a cycle (see `Walk.on_cycles`)."""
+        return self.walk.on_cycles()
 
     def run(self) -> str | None:
         """Run the search until all states are visited or a bound is reached. Returns the reason why the search stopped

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
+from .components import on_cycles
 from .ends import Ends
 from .memory import growth_of
 from .space import Space
@@ -49,6 +50,11 @@ class Walk(Protocol):
 
     def expand(self, first: int, until: int, level_end: int) -> None:
         """Visit the successors of the states from `first` to `until`, whose level ends before `level_end`."""
+
+    def on_cycles(self) -> Sequence[int]:
+        """Return the numbers of the states that are on a cycle, perhaps also of states between two cycles, after a
+        search that visited all states.
+        """
 
 
 class PlainWalk:
@@ -96,3 +102,12 @@ class PlainWalk:
             self.generated += generated
             if not generated:
                 self.ends.see(number, state)
+
+    def on_cycles(self) -> Sequence[int]:
+        return on_cycles(self._following, len(self.states))
+
+    def _following(self, number: int) -> Iterator[int]:
+        # From cached transitions: a list of all edges would need ten times as much memory as the states.
+        canonical, numbers = self.space.canonical, self.numbers
+        for _, after in self.space.successors(self.states[number]):
+            yield numbers[canonical(after) if canonical else after]
