@@ -8,7 +8,6 @@ from nbcc.model.machine import Guard, Transition, TransitionSystem, preset, tran
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.search.explore.acyclicity import may_cycle
-from nbcc.simulator.search.explore.components import components, numbered
 from nbcc.simulator.search.explore.search import Bounds, Search
 from nbcc.simulator.search.explore.space import Reduced, Space
 from nbcc.simulator.search.explore.watch import Watchers
@@ -26,15 +25,6 @@ def searched(space: Space) -> Search:
     return search
 
 
-def goes_round(search: Search) -> bool:
-    """Whether several states lead to each other, or one to itself."""
-    numbers, states = search.numbers, search.states
-    if any(len(each) > 1 for each in components(numbered(search.space, states, numbers), len(states))):
-        return True
-    kept = search.space.canonical or (lambda state: state)
-    return any(kept(after) == state for state in states for _, after in search.space.successors(state))
-
-
 @pytest.mark.parametrize("reduced", [False, True], ids=["as it is", "reduced"])
 @pytest.mark.parametrize("world", ONLY_ONWARDS)
 def test_in_a_table_time_goes_on(world: str, reduced: bool) -> None:
@@ -42,7 +32,7 @@ def test_in_a_table_time_goes_on(world: str, reduced: bool) -> None:
     search = searched(Reduced(model, EVERY) if reduced else Space(model))
 
     assert not may_cycle(search.space)
-    assert not goes_round(search)
+    assert not search.on_cycles
 
 
 @pytest.mark.parametrize("world", GIVE_WAY)
@@ -50,7 +40,7 @@ def test_runners_that_give_way_do_not_come_back(world: str) -> None:
     search = searched(Space(specs.system(world)))
 
     assert may_cycle(search.space)
-    assert not goes_round(search)
+    assert not search.on_cycles
 
 
 def turning(count: int, *, ticks: bool) -> TransitionSystem:
@@ -71,7 +61,7 @@ def test_who_goes_round_comes_back(count: int) -> None:
     search = searched(Space(turning(count, ticks=False)))
 
     assert may_cycle(search.space)
-    assert goes_round(search)
+    assert search.on_cycles
 
 
 def test_who_leaves_something_behind_each_time_does_not() -> None:
@@ -79,7 +69,7 @@ def test_who_leaves_something_behind_each_time_does_not() -> None:
 
     assert len(search.states) == 10
     assert not may_cycle(search.space)
-    assert not goes_round(search)
+    assert not search.on_cycles
 
 
 def test_who_leaves_something_behind_only_as_long_as_there_is_room_comes_back() -> None:
@@ -88,7 +78,7 @@ def test_who_leaves_something_behind_only_as_long_as_there_is_room_comes_back() 
     search = searched(Space(TransitionSystem({"hand": 0, "ticks": 0}, [row], {})))
 
     assert may_cycle(search.space)
-    assert goes_round(search)
+    assert search.on_cycles
 
 
 @pytest.mark.parametrize("resets", [False, True], ids=["a switch set once", "a switch that is reset"])
@@ -104,7 +94,7 @@ def test_who_goes_and_returns_under_different_values_of_a_switch_needs_its_chang
     search = searched(Space(TransitionSystem({"hand": 0, "switch": 0}, rows, {})))
 
     assert may_cycle(search.space) is resets
-    assert goes_round(search) is resets
+    assert bool(search.on_cycles) is resets
 
 
 def test_actors_that_hand_something_round_come_back_by_another_name() -> None:

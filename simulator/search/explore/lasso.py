@@ -85,7 +85,7 @@ def find_lasso(search: Any, promise: Any) -> Lasso | str | None:
     the cycles have too many states to decide this, return a message.
     """
     space = search.space
-    on_cycles: Sequence[int] = search.on_cycles
+    on_cycles: list[int] = search.on_cycles
     if space.about:
         most = prod(factorial(len(each)) for each in space.exchangeable) * len(on_cycles)
         if most > MOST_UNFOLDED:

@@ -76,7 +76,7 @@ class Search:
         return self.walk.parents
 
     @cached_property
-    def on_cycles(self) -> Sequence[int]:
+    def on_cycles(self) -> list[int]:
         """The numbers of the states that are on a cycle (see `Walk.on_cycles`)."""
         return self.walk.on_cycles()
 

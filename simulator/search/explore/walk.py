@@ -51,7 +51,7 @@ class Walk(Protocol):
     def expand(self, first: int, until: int, level_end: int) -> None:
         """Visit the successors of the states from `first` to `until`, whose level ends before `level_end`."""
 
-    def on_cycles(self) -> Sequence[int]:
+    def on_cycles(self) -> list[int]:
         """Return the numbers of the states that are on a cycle, perhaps also of states between two cycles, after a
         search that visited all states.
         """
@@ -103,7 +103,7 @@ class PlainWalk:
             if not generated:
                 self.ends.see(number, state)
 
-    def on_cycles(self) -> Sequence[int]:
+    def on_cycles(self) -> list[int]:
         return on_cycles(self._following, len(self.states))
 
     def _following(self, number: int) -> Iterator[int]:

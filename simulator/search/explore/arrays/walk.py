@@ -64,7 +64,7 @@ class ArrayWalk:
         for number, state in zip(ends[:without].tolist(), rows.states(ends[:without]), strict=True):
             self.ends.see(number, state)
 
-    def on_cycles(self) -> NDArray[np.int64]:
+    def on_cycles(self) -> list[int]:
         counts, targets = [], []
         for first in range(0, self.rows.count, BATCH):
             until = min(first + BATCH, self.rows.count)
@@ -77,7 +77,7 @@ class ArrayWalk:
             targets.append(after)
         left = np.ones(self.rows.count, dtype=np.bool_)
         kernels.peel(np.cumsum(np.concatenate([[0], *counts])), np.concatenate(targets), left)
-        return np.flatnonzero(left)
+        return np.flatnonzero(left).tolist()
 
     def _moves(self, first: int, until: int) -> NDArray[np.int64]:
         while True:
