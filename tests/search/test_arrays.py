@@ -18,7 +18,7 @@ from nbcc.model.machine.state import WIDTH
 from nbcc.model.promises import PROMISES
 from nbcc.simulator import specs
 from nbcc.simulator.search.explore import Result, arrays, explore, search
-from nbcc.simulator.search.explore.arrays import kernels
+from nbcc.simulator.search.explore.arrays import cycles, kernels
 from nbcc.simulator.search.explore.arrays.layout import Layout
 from nbcc.simulator.search.explore.arrays.states import Rows
 from nbcc.simulator.search.explore.components import on_cycles
@@ -124,7 +124,7 @@ def test_both_walks_find_the_same_states_on_cycles(
 def test_what_is_left_of_a_graph_is_what_comes_from_a_cycle_and_leads_to_one(following: list[list[int]]) -> None:
     left = np.ones(8, dtype=np.bool_)
     targets = np.array([each for some in following for each in some], dtype=np.int32)
-    kernels.peel(np.cumsum([0, *map(len, following)]), targets, left)
+    cycles.peel(np.cumsum([0, *map(len, following)]), targets, left)
 
     def on_from(number: int) -> set[int]:
         found: list[int] = list(following[number])

@@ -202,51 +202,6 @@ def number_of(words: Any, table: Any, wanted: Any) -> int:
 
 
 @kernel
-def edges(words: Any, table: Any, first: int, last: int, found: Any, starts: Any, counts: Any, deltas: Any, sizes: Any,
-          targets: Any) -> None:  # fmt: skip
-    """Write how many successors each state has, and the number of each."""
-    made, after = 0, np.empty((1, words.shape[1]), dtype=np.uint64)
-    for number in range(first, last):
-        before = made
-        for slot in range(found.shape[1]):
-            entry = found[number - first, slot]
-            if entry >= 0:
-                for move in range(starts[entry], starts[entry] + counts[entry]):
-                    for word in range(words.shape[1]):
-                        after[0, word] = words[number, word] + deltas[move, word]
-                    targets[made] = number_of(words, table, after)
-                    made += 1
-        sizes[number - first] = made - before
-
-
-@kernel
-def peel(starts: Any, targets: Any, left: Any) -> None:
-    """Leave out each state without a predecessor or without a successor among those that are left, until none is.
-
-    Almost all edges lead to a higher number, so that few passes are needed, each from the last state to the first and
-    back.
-    """
-    reached, again = np.empty(left.shape[0], dtype=np.bool_), True
-    while again:
-        again = False
-        reached[:] = False
-        for number in range(left.shape[0] - 1, -1, -1):
-            if left[number]:
-                goes_on = False
-                for edge in range(starts[number], starts[number + 1]):
-                    goes_on = goes_on or left[targets[edge]]
-                    reached[targets[edge]] |= targets[edge] <= number
-                if not goes_on:
-                    left[number], again = False, True
-        for number in range(left.shape[0]):
-            if left[number] and not reached[number]:
-                left[number], again = False, True
-            elif left[number]:
-                for edge in range(starts[number], starts[number + 1]):
-                    reached[targets[edge]] = True
-
-
-@kernel
 def shows(words: Any, number: int, mask: Any, group: int, table: Any, groups: Any) -> bool:
     """Enter what a state shows through a mask into the table of a group. Returns False if a state showed it before."""
     size = U(table.shape[0] - 1)

@@ -14,9 +14,10 @@ from ..ends import Ends
 from ..walk import Walk
 from ..watch import Watchers
 from . import kernels
+from .cycles import on_cycles
 from .judged import Judged
 from .moves import MoveTables, TooNarrow
-from .states import BATCH, RowNumbers, RowParents, Rows, States
+from .states import RowNumbers, RowParents, Rows, States
 
 
 class ArrayWalk:
@@ -65,19 +66,7 @@ class ArrayWalk:
             self.ends.see(number, state)
 
     def on_cycles(self) -> list[int]:
-        counts, targets = [], []
-        for first in range(0, self.rows.count, BATCH):
-            until = min(first + BATCH, self.rows.count)
-            found = self._moves(first, until)
-            total = kernels.count_moves(found, until - first, self.moves.counts)
-            size, after = np.empty(until - first, dtype=np.int64), np.empty(total, dtype=np.int32)
-            kernels.edges(self.rows.words, self.rows.table, first, until, found, self.moves.starts, self.moves.counts,
-                          self.moves.deltas, size, after)  # fmt: skip
-            counts.append(size)
-            targets.append(after)
-        left = np.ones(self.rows.count, dtype=np.bool_)
-        kernels.peel(np.cumsum(np.concatenate([[0], *counts])), np.concatenate(targets), left)
-        return np.flatnonzero(left).tolist()
+        return on_cycles(self.rows, self.moves)
 
     def _moves(self, first: int, until: int) -> NDArray[np.int64]:
         while True:
