@@ -22,7 +22,7 @@ from .watch import Watchers
 
 CHECK_EVERY = 4096
 """States between two checks of the bounds and two calls of `progress`."""
-ARRAYS_FROM = 200_000
+ARRAYS_FROM = 50_000
 """States from which a search without reductions walks over arrays, if numba is installed (the extra `search`)."""
 CHECKPOINT_EVERY = 60.0
 """Seconds between two checkpoints."""
