@@ -12,6 +12,8 @@ from pathlib import Path
 from statistics import median
 from typing import Any, Final
 
+from tools import markdown
+
 from .inputs import Inputs
 from .side import Side, SideError, hudi_is_there
 
@@ -95,8 +97,8 @@ def run(folder: Path, rows: int, rounds: int, peer_rounds: int) -> dict[str, Any
             warm = number < 0
             play = Rounds(inputs, folder, rows // 10 if warm else rows, Timings() if warm else timings)
             if number < rounds:
-                # Spark ends Python workers that were idle for a minute, as ours are while Hudi plays.
-                Rounds(inputs, folder, rows // 100, Timings()).play(sides["ours"])
+                # Spark ends Python workers that are idle for a minute, as ours while Hudi plays. Hudi's JVM goes on.
+                Rounds(inputs, folder, rows // 10 if warm else rows, Timings()).play(sides["ours"])
                 play.play(sides["ours"])
                 play.limit(sides["parquet"])
             if "hudi" in sides and number < peer_rounds:
@@ -187,7 +189,7 @@ def text(result: dict[str, Any]) -> str:
     )
     lines = [head, f"{'':38}{'nbcc':>8}{'Hudi 1.2.0':>12}{'':9}{'Parquet':>8}{'ratio':>8}  goal"]
     for row in result["figures"]:
-        cells = [f"{row[side]:.2f}" if row[side] is not None else "–" for side in ("ours", "hudi", "parquet")]
+        cells = _seconds(row)
         goal = f"{row['goal']}{'' if row['met'] else '   MISSED'}" if "goal" in row else "stated"
         ratio = f"{row['ratio']:.1f}x" if "ratio" in row else ""
         lines.append(
@@ -197,6 +199,23 @@ def text(result: dict[str, Any]) -> str:
         "Each commit of Hudi's waits out its clock skew twice (200 ms each); nbcc's waits out one machine's clock."
     )
     return "\n".join(lines)
+
+
+def _seconds(row: dict[str, Any]) -> list[str]:
+    return [f"{row[side]:.2f}" if row[side] is not None else "–" for side in ("ours", "hudi", "parquet")]
+
+
+def page_table(result: dict[str, Any]) -> str:
+    """Return the table for docs/speed.md, in Markdown."""
+    lines = []
+    for row in result["figures"]:
+        ours, hudi, limit = _seconds(row)
+        goal = row.get("goal", "–").replace("hudi", "Hudi").replace("parquet", "Parquet")
+        lines.append([
+            row["operation"], ours, f"{hudi} ({row['hudi_blocks']})" if row["hudi_blocks"] else hudi, limit,
+            f"{row['ratio']:.1f}x" if "ratio" in row else "–", goal if row.get("met", True) else f"{goal}: **missed**",
+        ])  # fmt: skip
+    return "\n".join(markdown.table(["operation", "nbcc", "Hudi 1.2.0", "Parquet", "ratio", "goal"], lines))
 
 
 def missed(result: dict[str, Any]) -> bool:

@@ -19,10 +19,13 @@ RECORDED: Final = ROOT / "benchmarks" / "recorded"
 
 def page(path: Path = PAGE) -> str:
     """Return a page with its tables. A kind of benchmark without a recorded run has a sentence instead."""
-    from benchmarks import requests, resizes, scale, search, tlc
+    from benchmarks import compare, many_rows, requests, resizes, scale, search, tlc
 
     made: dict[Path, dict[str, Callable[[Any], str]]] = {
-        PAGE: {"scale": scale.page_table, "tlc": tlc.page_table, "search": search.page_table, "resize": resizes.text},
+        PAGE: {
+            "compare": compare.page_table, "rows": many_rows.text, "scale": scale.page_table, "tlc": tlc.page_table,
+            "search": search.page_table, "resize": resizes.text,
+        },
         LOCKS: {"requests": requests.page_table},
     }  # fmt: skip
     tables = {kind: write(found) if (found := recorded(kind)) else missing(kind) for kind, write in made[path].items()}

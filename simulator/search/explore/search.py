@@ -159,7 +159,8 @@ class Search:
             doubt = blind(canary)
         # Cycles of an incomplete graph say nothing about fairness: the step that leaves a cycle may be missing.
         complete = not doubt and self.at == len(self.states)
-        if self.walk.goes_back and complete and self.watchers.of_runs and (self.resumed or may_cycle(self.space)):
+        may_return = self.walk.goes_back and complete and self.watchers.of_runs
+        if may_return and (self.resumed or may_cycle(self.space)) and self.on_cycles:
             self._judge_cycles()
         self._judge_all_states()
         found = {}
