@@ -206,10 +206,11 @@ def _seconds(row: dict[str, Any]) -> list[str]:
 
 
 def page_table(result: dict[str, Any]) -> str:
-    """Return the table for docs/speed.md, in Markdown."""
+    """Return the table for docs/speed.md, in Markdown, with the least and the most seconds of nbcc."""
     lines = []
     for row in result["figures"]:
         ours, hudi, limit = _seconds(row)
+        ours += f" ({min(row['seconds']['ours']):.2f}–{max(row['seconds']['ours']):.2f})"
         goal = row.get("goal", "–").replace("hudi", "Hudi").replace("parquet", "Parquet")
         lines.append([
             row["operation"], ours, f"{hudi} ({row['hudi_blocks']})" if row["hudi_blocks"] else hudi, limit,
