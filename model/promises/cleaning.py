@@ -49,7 +49,8 @@ def retain_holds(model: Model, before: State | None, step: Step | None, after: S
         gone.update(file for victims in clean.groups for file in victims.files)
         if clean.requested < since:
             continue
-        policy = model.world.limits_of(clean.runner, Cleans).commits_retained
+        # A plan does not name its author, whose policy it follows, and another cleaner may run it.
+        policy = min(model.world.limits_of(each, Cleans).commits_retained for each in model.actors_of(CLEANER))
         what = f"the clean of t{clean.requested} retains {policy} commits"
         for time in _retained_states(model, after, clean, policy):
             if time < clean.horizon:

@@ -38,7 +38,7 @@ STEPS: dict[str, tuple[str, int]] = {
     "resize-newest-mapping-only": ("SNAP", 8),
     "resize-planned-twice": ("KEY", 13),
     "resize-cancelled-range-forgotten": ("QUIET", 9),
-    "resize-beside-new-compactions": ("CLEAN", 30),
+    "resize-beside-new-compactions": ("CLEAN", 32),
     "resize-input-cleaned": ("CLEAN", 23),
 }
 """Each mutant of resizes, the promise that it breaks, and the length of a shortest run that shows it."""
