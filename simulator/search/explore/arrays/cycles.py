@@ -19,10 +19,12 @@ def on_cycles(rows: Rows, moves: MoveTables) -> list[int]:
         until = min(first + BATCH, rows.count)
         found = moves.find(first, until)
         total = kernels.count_moves(found, until - first, moves.counts)
-        sizes, afters = np.empty(until - first, dtype=np.int64), np.empty(total, dtype=np.int32)
-        edges(rows.words, rows.table, first, until, found, moves.starts, moves.counts, moves.deltas, sizes, afters)
-        counts.append(sizes)
-        targets.append(afters)
+        afters = np.empty((max(1, total), rows.layout.count), dtype=np.uint64)
+        sources, by = (np.empty(max(1, total), dtype=np.int64) for _ in range(2))
+        kernels.make_moves(rows.words, first, until, found, moves.starts, moves.counts, moves.deltas, afters, sources,
+                           by, np.empty(until - first, dtype=np.int64))  # fmt: skip
+        counts.append(np.bincount(sources[:total] - first, minlength=until - first))
+        targets.append(numbers_of(rows.words, rows.table, afters[:total]))
     left = np.ones(rows.count, dtype=np.bool_)
     peel(np.cumsum(np.concatenate(counts)), np.concatenate(targets), left)
     numbers: list[int] = np.flatnonzero(left).tolist()
@@ -30,21 +32,12 @@ def on_cycles(rows: Rows, moves: MoveTables) -> list[int]:
 
 
 @kernel
-def edges(words: Any, table: Any, first: int, last: int, found: Any, starts: Any, counts: Any, deltas: Any, sizes: Any,
-          targets: Any) -> None:  # fmt: skip
-    """Write how many successors each state has, and the number of each."""
-    made, after = 0, np.empty((1, words.shape[1]), dtype=np.uint64)
-    for number in range(first, last):
-        before = made
-        for slot in range(found.shape[1]):
-            entry = found[number - first, slot]
-            if entry >= 0:
-                for move in range(starts[entry], starts[entry] + counts[entry]):
-                    for word in range(words.shape[1]):
-                        after[0, word] = words[number, word] + deltas[move, word]
-                    targets[made] = kernels.number_of(words, table, after)
-                    made += 1
-        sizes[number - first] = made - before
+def numbers_of(words: Any, table: Any, wanted: Any) -> Any:
+    """Return the number of each state of `wanted`."""
+    found = np.empty(wanted.shape[0], dtype=np.int32)
+    for row in range(wanted.shape[0]):
+        found[row] = kernels.number_of(words, table, wanted[row : row + 1])
+    return found
 
 
 @kernel
